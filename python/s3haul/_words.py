@@ -124,11 +124,12 @@ def _flag(command: str, name: str, value: Any) -> Iterator[str]:
         elif isinstance(value, Mapping):
             yield from _mapping(command, name, flag, value)
         elif _is_sequence(value):
-            given = list(value)
-            for item in given:
-                if isinstance(item, Mapping):
+            items = []
+            for item in value:
+                if isinstance(item, Mapping) and name not in _MAPS:
                     yield from _mapping(command, name, flag, item)
-            items = [text(item) for item in given if not isinstance(item, Mapping)]
+                else:
+                    items.append(text(item))
             if name in _LISTS and items:
                 items = [",".join(items)]
             yield from (f"{flag}={item}" for item in items)
@@ -175,4 +176,7 @@ def _period(value: timedelta) -> str:
     seconds, rest = divmod(value, timedelta(seconds=1))
     if not rest:
         return f"{seconds}s"
-    return f"{round(value / timedelta(milliseconds=1))}ms"
+    milliseconds = round(value / timedelta(milliseconds=1))
+    if not milliseconds:
+        raise TypeError(f"expected a period of a millisecond or more, not {value!r}")
+    return f"{milliseconds}ms"

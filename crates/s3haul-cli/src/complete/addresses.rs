@@ -154,6 +154,7 @@ fn service(words: &[String], side: Option<&str>) -> GlobalArgs {
     let is_unsigned = side.is_some_and(|side| is_given(&format!("--{side}-no-sign-request")));
     GlobalArgs {
         profile: sided("profile"),
+        is_profile_of_side: side.is_some_and(|side| value(&format!("--{side}-profile")).is_some()),
         region: sided("region"),
         endpoint_url: sided("endpoint-url"),
         no_sign_request: is_unsigned || is_given("--no-sign-request"),

@@ -152,15 +152,16 @@ fn endpoint_url(
     // Nothing else is true to botocore here, and requests must not go to Amazon that it sends
     // elsewhere.
     let is_true = |value: Option<&str>| value.is_some_and(|text| text.eq_ignore_ascii_case("true"));
-    if is_true(environment.get(env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS))
-        || is_true(profile.get("ignore_configured_endpoint_urls"))
-    {
+    let ignored = environment.first(&[env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS]);
+    if is_true(ignored.or_else(|| profile.get("ignore_configured_endpoint_urls"))) {
         return Ok(None);
     }
     let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];
-    let own = profile.endpoint_url()?;
-    let first = own.filter(|_| global.is_profile_of_side);
-    let url = first.or_else(|| environment.first(&variables)).or(own);
+    let first = if global.is_profile_of_side { profile.endpoint_url()? } else { None };
+    let url = match first.or_else(|| environment.first(&variables)) {
+        None => profile.endpoint_url()?,
+        url => url,
+    };
     match url {
         Some(url) if !has_http_scheme(url) => {
             Err(Failure::other(format!("Invalid endpoint: {}", without_user(url))))

@@ -157,7 +157,10 @@ impl Chain {
                     Ok(None)
                 };
             };
-            if let Some(role_arn) = profile.get("role_arn") {
+            // As in botocore, the keys of a source profile go before its role.
+            let has_keys = profile.get("aws_access_key_id").is_some()
+                && profile.get("aws_secret_access_key").is_some();
+            if let Some(role_arn) = profile.get("role_arn").filter(|_| depth == 0 || !has_keys) {
                 return self.role(files, name, &profile, role_arn, depth).await.map(Some);
             }
             if depth == 0
@@ -171,12 +174,6 @@ impl Chain {
 
     /// SSO, credentials file, process, config file.
     async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
-        if profile.get("login_session").is_some() {
-            return Err(failed(
-                "credentials of `aws login` are read by `aws` alone: `aws configure \
-                 export-credentials --format env` prints them for the environment",
-            ));
-        }
         if sso::is_configured(profile) {
             let configured = [("SSO_OIDC", "sso_oidc"), ("SSO", "sso")]
                 .map(|names| self.service_endpoint(names, Some(profile)));
@@ -185,6 +182,12 @@ impl Chain {
         }
         if let Some(keys) = profile.shared_keys()? {
             return Ok(Some(keys.into()));
+        }
+        if profile.get("login_session").is_some() {
+            return Err(failed(
+                "credentials of `aws login` are read by `aws` alone: `aws configure \
+                 export-credentials --format env` prints them for the environment",
+            ));
         }
         if let Some(command) = profile.get("credential_process") {
             return process::run(&self.context, command).await.map(Some);
@@ -261,12 +264,20 @@ impl Chain {
         if ignored.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
+        let own = profile.map(|profile| profile.endpoint_url_of(section)).transpose()?.flatten();
+        let own = own.map(str::to_owned);
+        // The token of a profile that was named goes to that profile's service, not to the one that
+        // the environment names for others.
+        let first = own.clone().filter(|_| self.profile.is_some());
         let of_service = self.variable(&format!("AWS_ENDPOINT_URL_{variable}"));
-        let Some(url) = of_service.or_else(|| self.variable("AWS_ENDPOINT_URL")) else {
-            let url = profile.map(|profile| profile.endpoint_url_of(section)).transpose()?;
-            return Ok(url.flatten().map(str::to_owned));
-        };
-        Ok(Some(url))
+        let url = of_service.or(first).or_else(|| self.variable("AWS_ENDPOINT_URL")).or(own);
+        match url {
+            Some(url) if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) => {
+                let message = format!("the endpoint of {section} is no URL of http or https");
+                Err(Error::new(ErrorKind::Config, message))
+            }
+            url => Ok(url),
+        }
     }
 
     fn sts(&self, profile: Option<&Profile>) -> Result<Sts<'_>> {
@@ -288,7 +299,10 @@ impl Chain {
         for (parameter, name) in
             [("ExternalId", "external_id"), ("DurationSeconds", "duration_seconds")]
         {
-            parameters.extend(profile.get(name).map(|value| (parameter, value)));
+            let value = profile.get(name).map(str::trim);
+            let is_usable =
+                |value: &&str| name != "duration_seconds" || value.parse::<u32>().is_ok();
+            parameters.extend(value.filter(is_usable).map(|value| (parameter, value)));
         }
         self.sts(Some(profile))?.assume(&source, &parameters).await
     }

@@ -161,6 +161,7 @@ pub enum JobError {
 
 /// The one field that is read before all others.
 #[derive(Deserialize)]
+#[serde(expecting = "an object with a `version`")]
 struct Head {
     version: u64,
 }

@@ -12,15 +12,18 @@ use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use s3haul_wire::error::Result;
 
-/// Whether the source of a job has anything at all, whatever of it this run would take or an
-/// earlier one has dealt with. It stops at the first page or batch that has something.
-pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool> {
+/// Whether the source of a job has anything that a filter may take in, whatever of it an earlier
+/// run has dealt with. It stops at the first page or batch that has something.
+pub(crate) async fn has_any(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    filter: &Arc<Filter>,
+) -> Result<bool> {
     match &job.plan.source {
         Side::Local(folder) => {
             let follow_symlinks = job.spec.follow_symlinks;
             let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
-            let everything = Arc::new(Filter::all());
-            let mut files = FileStream::of_folder(engine, folder, &everything, options);
+            let mut files = FileStream::of_folder(engine, folder, filter, options);
             while let Some(batch) = files.next().await {
                 if !batch.is_empty() {
                     return Ok(true);
@@ -28,7 +31,7 @@ pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool
             }
         }
         Side::Object(_) => {
-            let mut listing = NameListing::new(engine, everything(job));
+            let mut listing = NameListing::new(engine, request(job, filter));
             let counts_all = !matches!(job.spec.versions, None | Some(VersionRule::AsOf { .. }));
             while let Some(page) = listing.next().await? {
                 if (counts_all && listing.listed() > 0)
@@ -43,14 +46,14 @@ pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool
     Ok(false)
 }
 
-fn everything(job: &Prepared) -> NamesRequest<'_> {
+fn request<'j>(job: &'j Prepared, filter: &'j Filter) -> NamesRequest<'j> {
     NamesRequest {
         after: "",
         through: None,
         place: Place::Source,
         root: job.source_key(),
         prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),
-        filter: None,
+        filter: Some(filter),
         page_size: job.spec.page_size,
         is_one: !job.plan.is_directory && !job.source_key().is_empty(),
         versions: job.spec.versions,

@@ -270,12 +270,12 @@ struct Row<'a> {
 
 /// Objects that are named, as they are now.
 async fn objects(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch> {
-    let batch = removals::still_old(job, engine, batch).await;
     let looked = batch.iter().map(|named| object(job, engine, named));
     let mut rows = Vec::with_capacity(batch.len());
     for row in join_all(looked).await {
         rows.extend(row?);
     }
+    let rows = removals::still_old(job, engine, rows).await;
     let planned: Vec<_> = rows.iter().map(|row| head_of(row.expected.as_deref())).collect();
     let listed = rows.iter().zip(&planned).map(|(row, planned)| {
         let head = row.head.as_deref().unwrap_or(planned);

@@ -79,7 +79,10 @@ async fn has_names_elsewhere(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool 
     let is_whole =
         job.spec.shard.is_none() && engine.report.journal().and_then(Journal::settled).is_none();
     let is_folder = matches!(job.plan.source, Side::Local(_));
-    is_folder && !is_whole && job.spec.sync.delete && has_any(job, engine).await.unwrap_or(false)
+    is_folder
+        && !is_whole
+        && job.spec.sync.delete
+        && has_any(job, engine, &job.filter).await.unwrap_or(false)
 }
 
 /// Opens both sides of a job.

@@ -226,7 +226,10 @@ async fn refuse_emptied(job: &Prepared, engine: &Arc<Engine>) -> Result<()> {
     let is_given = names.is_some() || manifest.is_some();
     let may_be_empty = is_given || !job.plan.is_directory || sync.allow_empty_source;
     // What cannot be listed now fails in the job itself.
-    if may_be_empty || !(is_kept || is_move) || has_any(job, engine).await.unwrap_or(true) {
+    if may_be_empty
+        || !(is_kept || is_move)
+        || has_any(job, engine, &job.filter).await.unwrap_or(true)
+    {
         return Ok(());
     }
     if is_move {

@@ -111,3 +111,32 @@ async fn a_damaged_download_is_not_kept_because_its_checksum_is_gone() {
     assert!(world.files().is_empty(), "{:?}", world.files());
     assert_eq!(world.log.count("did not match expected ETag"), 1, "{:?}", world.log.lines());
 }
+
+/// It is looked for before the object is received, and not replaced afterwards.
+#[tokio::test(start_paused = true)]
+async fn a_file_that_appears_is_not_overwritten() {
+    for (command, size) in [
+        (TransferCommand::Copy, 10),
+        (TransferCommand::Copy, 3 * PART as usize),
+        (TransferCommand::Move, 10),
+        (TransferCommand::Sync, 10),
+    ] {
+        let world = World::new();
+        world.object("d/a", &bytes(size, 1)).await;
+        let late = Effect::Delay(Duration::from_secs(5));
+        world.sim.weather().push(Fault::new(late).operation("GetObject").always());
+        let spec = world.spec(command, "s3://bucket/d", Some("out"));
+        let recursive = command != TransferCommand::Sync;
+        let spec = TransferSpec { recursive, no_overwrite: true, ..spec };
+        let appear = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            world.file("out/a", b"appeared");
+        };
+        let (summary, ()) = tokio::join!(world.run(spec), appear);
+        let summary = summary.unwrap();
+        assert_eq!((summary.done, summary.failed), (0, 0), "{:?}", world.log.lines());
+        assert_eq!(std::fs::read(world.path("out/a")).unwrap(), b"appeared");
+        assert_eq!(world.files(), ["out/a"]);
+        assert_eq!(world.keys().await, ["d/a"]);
+    }
+}

@@ -158,7 +158,10 @@ async fn roles_are_assumed_through_source_profiles() {
              [profile loop2]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop\n\
              [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=absent\n\
              [profile own]\nrole_arn=arn:aws:iam::123456789012:role/l\n\
-             aws_access_key_id=OWN\naws_secret_access_key=s\n",
+             aws_access_key_id=OWN\naws_secret_access_key=s\n\
+             [profile by-own]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=own\n\
+             duration_seconds=1h\n[profile base]\nlogin_session=x\n\
+             [profile login]\nlogin_session=x\n",
         );
     assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
     let seen = format!("{:?}", home.seen.lock().unwrap());
@@ -171,6 +174,14 @@ async fn roles_are_assumed_through_source_profiles() {
     let partial = "Partial credentials found in assume-role, missing: source_profile or \
                    credential_source";
     assert_eq!(own, partial);
+    // But as the source of another role they are what botocore uses, and what is no number of
+    // seconds is passed over.
+    home.seen.lock().unwrap().clear();
+    assert_eq!(home.key(Some("by-own")).await.unwrap(), "STSKEY0123456789");
+    let seen = home.seen.lock().unwrap().clone();
+    assert!(seen.len() == 1 && !seen[0].1.contains("DurationSeconds"), "{seen:?}");
+    assert_eq!(home.key(Some("base")).await.unwrap(), "BASE", "keys go before a login");
+    assert!(home.key(Some("login")).await.unwrap_err().to_string().contains("aws login"));
 }
 
 /// Keys and tokens went to Amazon although another service was configured.
@@ -179,7 +190,8 @@ async fn roles_are_had_from_the_service_that_is_configured() {
     let config = "[profile a]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
                   services=local\n[services local]\nsts =\n  endpoint_url=http://sts.section\n\
                   [profile b]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
-                  endpoint_url=http://sts.profile\n";
+                  endpoint_url=http://sts.profile\n\
+                  [profile c]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n";
     let keys = "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n";
     let home = || Home::new().file(".aws/config", config).file(".aws/credentials", keys);
     let all = ("AWS_ENDPOINT_URL", "http://sts.all");
@@ -188,7 +200,8 @@ async fn roles_are_had_from_the_service_that_is_configured() {
     for (profile, variables, expected) in [
         ("a", &[][..], "http://sts.section"),
         ("b", &[], "http://sts.profile"),
-        ("b", &[all], "http://sts.all"),
+        ("b", &[all], "http://sts.profile"),
+        ("c", &[all], "http://sts.all"),
         ("a", &[all, own], "http://sts.own"),
         ("b", &[all, own, ignored], "https://sts.us-east-1.amazonaws.com/"),
     ] {
@@ -199,6 +212,8 @@ async fn roles_are_had_from_the_service_that_is_configured() {
         assert!(seen[0].0.starts_with(expected), "{profile} {variables:?}: {seen:?}");
         assert!(seen[0].1.contains("Action=AssumeRole&"), "{seen:?}");
     }
+    let odd = home().set("AWS_ENDPOINT_URL_STS", "user:secret@localhost").key(Some("c")).await;
+    assert_eq!(odd.unwrap_err().to_string(), "the endpoint of sts is no URL of http or https");
 }
 
 #[tokio::test]

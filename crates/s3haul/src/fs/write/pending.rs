@@ -411,8 +411,10 @@ impl Place {
                 Err(Errno::EXIST) => return Err(exists()),
                 // File systems such as NFS have no such rename.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                    if rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                        return Err(exists());
+                    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+                        Err(Errno::NOENT) => {}
+                        Ok(_) => return Err(exists()),
+                        Err(errno) => return Err(self.fail("could not examine", errno)),
                     }
                 }
                 Err(errno) => return Err(self.fail("could not create", errno)),

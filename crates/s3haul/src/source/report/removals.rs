@@ -4,7 +4,7 @@
 //! all, unless that was asked for: a source that is gone has no names either. And what `rm` asks
 //! again of what it failed at.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind as IoKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::{
-    Batch, GONE, NamedPlace, OF_REMOVALS, foreign, is_plain, next, open, position, rows_left,
+    Batch, GONE, NamedPlace, OF_REMOVALS, Row, foreign, is_plain, next, open, position, rows_left,
 };
 use crate::action::queue::{Action, Planned as _, Queue, start};
 use crate::engine::core::{Engine, Place};
@@ -28,11 +28,12 @@ use crate::journal::{Journal, Subject};
 use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::expected::Expected;
+use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use crate::shard::Shard;
 use crate::source::presence::has_any;
-use crate::source::versions::find_version;
+use crate::source::versions::{find_version, versions_of};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// What is said of a removal that would be a mistake by now.
@@ -81,46 +82,62 @@ pub(crate) async fn is_still_taken(
     false
 }
 
-/// Those of a batch that are still not current, where `rm --noncurrent` chose them: an old version
-/// is current once what replaced it was removed for good. Each key is listed once.
+/// Those of some rows whose versions are still not current, where `rm --noncurrent` chose them: an
+/// old version is current once what replaced it was removed for good. Each key is listed once, or
+/// twice where a version is not among the old ones any more.
 pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
-    batch: &'n [Named],
-) -> Vec<&'n Named> {
+    rows: Vec<Row<'n>>,
+) -> Vec<Row<'n>> {
     if !matches!(job.spec.versions, Some(VersionRule::Noncurrent { .. })) {
-        return batch.iter().collect();
+        return rows;
     }
-    let newest = VersionRule::All { older_than_s: None };
-    let keys: BTreeSet<&str> = batch.iter().filter_map(|named| Some(object_of(named)?.0)).collect();
-    let asked = keys.into_iter().map(|key| async move {
-        let version_id = find_version(job, engine, key, newest).await;
-        (key, version_id)
+    let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in &rows {
+        by_key.entry(row.place.key).or_default().extend(row.place.version_id);
+    }
+    let asked = by_key.into_iter().map(|(key, versions)| async move {
+        let current = current_ones(job, engine, key, versions).await;
+        (key, current)
     });
     let found: HashMap<_, _> = join_all(asked).await.into_iter().collect();
-    let is_old = |named: &&Named| {
-        let Some((key, version_id)) = object_of(named) else { return true };
+    let is_old = |row: &Row<'_>| {
+        let (key, version_id) = (row.place.key, row.place.version_id);
+        let source = || engine.source_version(key.to_owned(), version_id.map(str::to_owned));
         let error = match found.get(key) {
             Some(Err(error)) => error.duplicate(),
-            Some(Ok(Some(current))) if current == version_id && named.expected.is_some() => {
+            Some(Ok(current)) if version_id.is_some_and(|id| current.contains(id)) => {
+                if row.expected.is_none() {
+                    engine.report.warning(warning::skipping(source(), CURRENT));
+                    return false;
+                }
                 changed("the object")
-            }
-            Some(Ok(Some(current))) if current == version_id => {
-                engine.report.warning(warning::skipping(&named.source, CURRENT));
-                return false;
             }
             _ => return true,
         };
-        engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
+        engine.conclude_unplanned(job.plan.action, source(), None, error);
         false
     };
-    batch.iter().filter(is_old).collect()
+    rows.into_iter().filter(is_old).collect()
 }
 
-/// Key and version of what is named.
-fn object_of(named: &Named) -> Option<(&str, &str)> {
-    let Location::Object(name) = &named.source else { return None };
-    Some((&name.key, name.version_id.as_deref()?))
+/// Which of some versions of a key are there and not old. What is gone is neither.
+async fn current_ones<'v>(
+    job: &Prepared,
+    engine: &Engine,
+    key: &str,
+    mut versions: BTreeSet<&'v str>,
+) -> Result<BTreeSet<&'v str>> {
+    let old = VersionRule::Noncurrent { keep: 0, older_than_s: None };
+    let old = versions_of(job, engine, key, old).await?;
+    versions.retain(|version| !old.contains(*version));
+    if !versions.is_empty() {
+        let all = VersionRule::All { older_than_s: None };
+        let all = versions_of(job, engine, key, all).await?;
+        versions.retain(|version| all.contains(*version));
+    }
+    Ok(versions)
 }
 
 /// The removals of a `sync` that are named, once its transfers are done.
@@ -354,7 +371,8 @@ fn exists(path: &Path) -> Result<bool> {
 
 /// Fails when the source is empty, or cannot be asked.
 async fn refuse_empty_source(job: &Prepared, engine: &Arc<Engine>) -> Result<()> {
-    if has_any(job, engine).await? {
+    // What the filter leaves out is something, too.
+    if has_any(job, engine, &Arc::new(Filter::all())).await? {
         return Ok(());
     }
     let message = format!(
