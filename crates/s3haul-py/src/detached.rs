@@ -1,8 +1,8 @@
 //! Work without Python's lock, and the end of the interpreter.
 //!
-//! A daemon thread that takes the lock again while the interpreter ends is ended by it (before
-//! Python 3.14 by `pthread_exit`), through frames of ours, which end the process with a signal. So
-//! those that come back from work by then wait: the process is about to go.
+//! Before Python 3.14, a daemon thread that takes the lock while the interpreter ends is ended by
+//! `pthread_exit`. That unwinds through Rust frames, which kills the process. So a thread that
+//! comes back from work by then sleeps instead of taking the lock: the process is about to exit.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
-/// How long a thread waits for the end. What runs at exit may wait for it, so it goes on then.
+/// How long a thread sleeps. An exit handler may wait for the thread, so it goes on afterwards.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long the end waits for those that take the lock.
+/// How long the exit handler waits for threads that are taking the lock.
 const GRACE: Duration = Duration::from_millis(100);
 
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
-/// The thread that ends the interpreter; other work at exit may call us in it.
+/// The thread that ends the interpreter. It goes on: other exit handlers may call this package.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
-/// Threads that have begun to take the lock again.
+/// Threads that are taking the lock again.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
-/// Does work that waits or takes long without the lock.
+/// Does work without the lock.
 pub(crate) fn detached<T, F>(py: Python<'_>, work: F) -> T
 where
     F: Send + FnOnce() -> T,
@@ -44,7 +44,7 @@ where
     done
 }
 
-/// Has the end of the interpreter noticed. Other threads than daemons have ended by then.
+/// Registers the exit handler. Python runs it when all threads but daemons have ended.
 pub(crate) fn notice_end(py: Python<'_>) -> PyResult<()> {
     let note = PyCFunction::new_closure(py, None, None, |arguments, _| {
         _ = ENDING.set(thread::current().id());

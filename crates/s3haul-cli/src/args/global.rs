@@ -35,8 +35,8 @@ pub(crate) struct GlobalArgs {
     /// Use this profile of ~/.aws/config and ~/.aws/credentials.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// The profile is that of one side, and was named for what it says: it goes before the
-    /// environment, which is of both.
+    /// The profile was named for one side of the command: its endpoint and region go before those
+    /// of the environment, which hold for both sides.
     #[arg(skip)]
     pub(crate) is_profile_of_side: bool,
     /// Send requests to this region, and make buckets in it.

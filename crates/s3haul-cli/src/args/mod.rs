@@ -418,8 +418,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, 
     }
 }
 
-/// Has a command of `aws s3` take addresses as `aws` does, to which `*` and `?` are characters: a
-/// script of its users that removes `a?` must not lose `ab`.
+/// Takes `*` and `?` in addresses literally, as `aws s3` does: a script that removes `a?` must not
+/// remove `ab`.
 fn take_literally(command: &mut Command) {
     match command {
         Command::Cp(args) => args.copy.raw = true,

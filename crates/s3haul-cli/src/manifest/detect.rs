@@ -68,7 +68,7 @@ impl TextFormat {
         if first.starts_with(REPORT_HEADER) {
             return Self::ReportCsv;
         }
-        // A whole document of JSON, such as a list of keys, is no line of JSON: that is said then.
+        // So that a JSON document, such as an array of keys, is refused and not taken for keys.
         if ["jsonl", "ndjson", "json"].into_iter().any(has_ending) {
             return Self::Jsonl;
         }

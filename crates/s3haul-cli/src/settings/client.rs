@@ -149,8 +149,7 @@ fn endpoint_url(
             without_user(url)
         )));
     }
-    // Nothing else is true to botocore here, and requests must not go to Amazon that it sends
-    // elsewhere.
+    // Only `true`, as with botocore: requests that it sends elsewhere must not go to Amazon.
     let is_true = |value: Option<&str>| value.is_some_and(|text| text.eq_ignore_ascii_case("true"));
     let ignored = environment.first(&[env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS]);
     if is_true(ignored.or_else(|| profile.get("ignore_configured_endpoint_urls"))) {

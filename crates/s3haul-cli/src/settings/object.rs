@@ -46,8 +46,8 @@ pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> 
     })
 }
 
-/// The same for copies, which take an empty text for none, as `aws` does: of a variable that is
-/// not set.
+/// The same for copies. An empty text counts as not given, as with `aws`: it comes of a variable
+/// that is not set.
 pub(super) fn copy_write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> {
     let mut args = args.clone();
     for text in [

@@ -175,17 +175,16 @@ impl Chain {
     /// SSO, credentials file, process, config file.
     async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
         if sso::is_configured(profile) {
-            let configured = [("SSO_OIDC", "sso_oidc"), ("SSO", "sso")]
-                .map(|names| self.service_endpoint(names, Some(profile)));
-            let [oidc, portal] = configured;
-            return sso::provide(&self.context, files, profile, [oidc?, portal?]).await.map(Some);
+            let oidc = self.service_endpoint(("SSO_OIDC", "sso_oidc"), Some(profile))?;
+            let portal = self.service_endpoint(("SSO", "sso"), Some(profile))?;
+            return sso::provide(&self.context, files, profile, [oidc, portal]).await.map(Some);
         }
         if let Some(keys) = profile.shared_keys()? {
             return Ok(Some(keys.into()));
         }
         if profile.get("login_session").is_some() {
             return Err(failed(
-                "credentials of `aws login` are read by `aws` alone: `aws configure \
+                "only `aws` can read the credentials of `aws login`: `aws configure \
                  export-credentials --format env` prints them for the environment",
             ));
         }
@@ -223,7 +222,7 @@ impl Chain {
         } else if let Some(source) = profile.get("credential_source") {
             self.credential_source(source).await?
         } else {
-            // Else the keys of the profile itself would be used, which are of another identity.
+            // The profile's own keys are not those of the role.
             return Err(partial("assume-role", "source_profile or credential_source"));
         };
         if profile.get("mfa_serial").is_some() {
@@ -251,8 +250,8 @@ impl Chain {
             .unwrap_or_else(|| DEFAULT_REGION.to_owned())
     }
 
-    /// The address that is configured for a service instead of Amazon's: `variable` is its name in
-    /// those of the environment, `section` that in the profile's `services`.
+    /// The endpoint that is configured for a service instead of Amazon's. `variable` is the service
+    /// in `AWS_ENDPOINT_URL_…`, `section` its name in a `services` section.
     pub(super) fn service_endpoint(
         &self,
         (variable, section): (&str, &str),
@@ -273,7 +272,8 @@ impl Chain {
         let url = of_service.or(first).or_else(|| self.variable("AWS_ENDPOINT_URL")).or(own);
         match url {
             Some(url) if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) => {
-                let message = format!("the endpoint of {section} is no URL of http or https");
+                let message =
+                    format!("the endpoint configured for {section} is not an http or https URL");
                 Err(Error::new(ErrorKind::Config, message))
             }
             url => Ok(url),
@@ -296,14 +296,10 @@ impl Chain {
     ) -> Result<Credential> {
         let session = profile.get("role_session_name").unwrap_or(SESSION_NAME);
         let mut parameters = vec![("RoleArn", role_arn), ("RoleSessionName", session)];
-        for (parameter, name) in
-            [("ExternalId", "external_id"), ("DurationSeconds", "duration_seconds")]
-        {
-            let value = profile.get(name).map(str::trim);
-            let is_usable =
-                |value: &&str| name != "duration_seconds" || value.parse::<u32>().is_ok();
-            parameters.extend(value.filter(is_usable).map(|value| (parameter, value)));
-        }
+        parameters.extend(profile.get("external_id").map(|id| ("ExternalId", id)));
+        let seconds = profile.get("duration_seconds").map(str::trim);
+        let seconds = seconds.filter(|seconds| seconds.parse::<u32>().is_ok());
+        parameters.extend(seconds.map(|seconds| ("DurationSeconds", seconds)));
         self.sts(Some(profile))?.assume(&source, &parameters).await
     }
 
@@ -315,9 +311,9 @@ impl Chain {
             return Ok(None);
         }
         let Some(path) = self.variable("AWS_WEB_IDENTITY_TOKEN_FILE") else { return Ok(None) };
-        let role_arn = self.variable("AWS_ROLE_ARN").ok_or_else(|| {
-            failed("AWS_WEB_IDENTITY_TOKEN_FILE is set, but no role: AWS_ROLE_ARN is missing")
-        })?;
+        let role_arn = self
+            .variable("AWS_ROLE_ARN")
+            .ok_or_else(|| failed("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not"))?;
         let session = self.variable("AWS_ROLE_SESSION_NAME");
         self.web_identity(&role_arn, &path, session.as_deref(), profile).await.map(Some)
     }
@@ -330,7 +326,8 @@ impl Chain {
         profile: Option<&Profile>,
     ) -> Result<Credential> {
         let read = self.context.file_read(path).await;
-        let token = read.map_err(|error| failed(format!("no token of a web identity: {error}")))?;
+        let token = read
+            .map_err(|error| failed(format!("could not read the web identity token: {error}")))?;
         let token = String::from_utf8_lossy(&token);
         let parameters = [
             ("RoleArn", role_arn),

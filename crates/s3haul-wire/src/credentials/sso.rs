@@ -25,9 +25,9 @@ const RENEW_BEFORE: Duration = Duration::from_mins(5);
 
 /// What a profile says of its role.
 struct Role<'f> {
-    /// Where tokens are renewed.
+    /// URL of the service that renews tokens, without a slash at its end.
     oidc: String,
-    /// Where credentials are had.
+    /// URL of the service that gives credentials, likewise.
     portal: String,
     account_id: &'f str,
     role_name: &'f str,
@@ -80,8 +80,8 @@ pub(super) fn is_configured(profile: &Profile) -> bool {
     profile.get("sso_account_id").is_some() || profile.get("sso_session").is_some()
 }
 
-/// Credentials of the profile's role. The services that renew tokens and give credentials may have
-/// other addresses than Amazon's.
+/// Credentials of the profile's role. `configured` are the endpoints of the services that renew
+/// tokens and give credentials, where they are not Amazon's.
 pub(super) async fn provide(
     context: &Context,
     files: &ConfigFiles,

@@ -25,12 +25,12 @@ const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
 pub(super) struct Sts<'c> {
     pub(super) context: &'c Context,
     pub(super) region: String,
-    /// A configured address instead of Amazon's.
+    /// Used instead of Amazon's.
     pub(super) endpoint: Option<String>,
 }
 
 impl Sts<'_> {
-    /// A role, by other credentials: parameters of the request beside its action.
+    /// Credentials of a role for the holder of others; `parameters` are those of the request.
     pub(super) async fn assume(
         &self,
         source: &Credential,
@@ -46,7 +46,7 @@ impl Sts<'_> {
         self.call("AssumeRole", parameters, Some(signer)).await
     }
 
-    /// A role, by a token of another service.
+    /// Credentials of a role for the holder of a token, such as a pod of Kubernetes has.
     pub(super) async fn assume_with_token(
         &self,
         parameters: &[(&str, &str)],
@@ -61,7 +61,7 @@ impl Sts<'_> {
         signer: Option<Signer<Credential>>,
     ) -> Result<Credential> {
         let could_not = |error: &dyn std::fmt::Display| {
-            failed(format!("credentials of a role could not be had ({action}): {error}"))
+            failed(format!("could not get the credentials of a role ({action}): {error}"))
         };
         let amazon = || format!("https://sts.{}.{}/", self.region, dns_suffix(&self.region));
         let url = self.endpoint.clone().unwrap_or_else(amazon);

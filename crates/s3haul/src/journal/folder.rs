@@ -300,7 +300,7 @@ pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
 
 /// Removes journals that are too old or too many; gives the names of their jobs. Running jobs stay.
 ///
-/// Opens only those whose file says that they may have to go: each job does this as it begins.
+/// Opens only those that are too many or whose file is old enough: each job does this as it begins.
 pub fn prune(folder: &Path) -> Vec<String> {
     let mut ids = ids(folder);
     // Names begin with the time.
@@ -319,7 +319,8 @@ pub fn prune(folder: &Path) -> Vec<String> {
     old.filter(|id| remove(folder, id).is_ok()).collect()
 }
 
-/// Whether the file of a journal is that young. A job that goes on writes to files beside it.
+/// Whether the database of a journal was written recently. A running job may only have written to
+/// the files beside it.
 fn written_within(folder: &Path, id: &str, age_max: Duration) -> bool {
     let modified = fs::metadata(folder.join(format!("{id}.db"))).and_then(|file| file.modified());
     modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age <= age_max))

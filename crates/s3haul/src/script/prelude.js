@@ -98,7 +98,7 @@
       case "string":
         return json ? stringify(value) : value;
       case "number":
-        // What is no number, or has no end, JSON has no word for.
+        // JSON has neither NaN nor Infinity: they become null.
         return json ? stringify(value) : String(value);
       case "bigint":
         return String(value);
@@ -149,7 +149,7 @@
   const logged = (values) => {
     const text = () => join(toArray(values, shown), " ");
     if (!state.json) return text();
-    // Errors and functions are what they are shown as: JSON has no other words for them.
+    // JSON would lose errors, functions and symbols: they are logged as text.
     const isShown = (value) =>
       value instanceof Error || typeof value === "function" || typeof value === "symbol";
     if (values.length !== 1 || isShown(values[0])) return stringify(text());

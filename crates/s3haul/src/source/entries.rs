@@ -7,7 +7,7 @@ use super::manifest::ManifestStream;
 use super::report::ReportStream;
 use super::versions::version_of_source;
 use super::walk::FileStream;
-use crate::engine::core::{Engine, Place};
+use crate::engine::core::Engine;
 use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::fs::WalkOptions;
@@ -165,15 +165,8 @@ fn list(job: &Prepared, engine: &Engine, after: &str) -> NameListing {
     let request = NamesRequest {
         after,
         through: range.through.as_deref(),
-        place: Place::Source,
-        root: job.source_key(),
-        prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),
         filter: (!counts_all).then_some(&*job.filter),
-        page_size: job.spec.page_size,
-        is_one: !job.plan.is_directory && !job.source_key().is_empty(),
-        versions: job.spec.versions,
-        proves_emptiness: false,
-        source_root: None,
+        ..NamesRequest::of_source(job)
     };
     NameListing::new(engine, request)
 }

@@ -142,7 +142,7 @@ where
 }
 
 fn read(file: &Path) -> Option<Vec<Boundary>> {
-    // What was put there instead may have no end.
+    // A device or pipe in its place may have no end.
     let found = fs::symlink_metadata(file).ok()?;
     let is_usual = found.is_file() && found.len() <= BYTES_MAX;
     let bytes = is_usual.then(|| fs::read(file).ok())??;

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::core::{Engine, Place};
+use crate::job::prepare::Prepared;
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
@@ -47,6 +48,26 @@ pub(crate) struct NamesRequest<'a> {
     /// Of the target of a sync or comparison: the root of its source, which should have the same
     /// names.
     pub(crate) source_root: Option<&'a str>,
+}
+
+impl<'a> NamesRequest<'a> {
+    /// All that the address of a job's source takes in.
+    pub(crate) fn of_source(job: &'a Prepared) -> Self {
+        let root = job.source_key();
+        Self {
+            place: Place::Source,
+            root,
+            prefix: job.wildcard.as_ref().map_or(root, |wildcard| wildcard.prefix()),
+            after: "",
+            through: None,
+            filter: None,
+            page_size: job.spec.page_size,
+            is_one: !job.plan.is_directory && !root.is_empty(),
+            versions: job.spec.versions,
+            proves_emptiness: false,
+            source_root: None,
+        }
+    }
 }
 
 /// The next request to send.

@@ -1,10 +1,10 @@
-//! Whether a source has anything at all: checked before a run goes on or removes something.
+//! Whether a source has anything at all: checked before a job is resumed or removes something.
 
 use std::sync::Arc;
 
 use super::listing::{NameListing, NamesRequest};
 use super::walk::FileStream;
-use crate::engine::core::{Engine, Place};
+use crate::engine::core::Engine;
 use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
 use crate::plan::filter::Filter;
@@ -31,7 +31,8 @@ pub(crate) async fn has_any(
             }
         }
         Side::Object(_) => {
-            let mut listing = NameListing::new(engine, request(job, filter));
+            let request = NamesRequest { filter: Some(filter), ..NamesRequest::of_source(job) };
+            let mut listing = NameListing::new(engine, request);
             let counts_all = !matches!(job.spec.versions, None | Some(VersionRule::AsOf { .. }));
             while let Some(page) = listing.next().await? {
                 if (counts_all && listing.listed() > 0)
@@ -44,20 +45,4 @@ pub(crate) async fn has_any(
         Side::Stream => return Ok(true),
     }
     Ok(false)
-}
-
-fn request<'j>(job: &'j Prepared, filter: &'j Filter) -> NamesRequest<'j> {
-    NamesRequest {
-        after: "",
-        through: None,
-        place: Place::Source,
-        root: job.source_key(),
-        prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),
-        filter: Some(filter),
-        page_size: job.spec.page_size,
-        is_one: !job.plan.is_directory && !job.source_key().is_empty(),
-        versions: job.spec.versions,
-        proves_emptiness: false,
-        source_root: None,
-    }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::engine::core::{Engine, Place};
+use crate::engine::core::Engine;
 use crate::job::prepare::Prepared;
 use crate::plan::removals::RemovalLimit;
 use crate::plan::versions::VersionRule;
@@ -96,19 +96,13 @@ pub(crate) async fn versions_of(
     Ok(found)
 }
 
-fn one_key<'a>(job: &Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {
+fn one_key<'a>(job: &'a Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {
     NamesRequest {
-        through: None,
-        after: "",
-        place: Place::Source,
         root: key,
         prefix: key,
-        filter: None,
-        page_size: job.spec.page_size,
         is_one: true,
         versions: Some(rule),
-        proves_emptiness: false,
-        source_root: None,
+        ..NamesRequest::of_source(job)
     }
 }
 

@@ -220,15 +220,30 @@ async fn more_than_the_limit_removes_nothing() {
     assert!(versions(&world).await.is_empty());
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_version_that_was_not_removed_is_removed_the_next_time() {
-    let world = some_versions().await;
+/// Lets the removal of all noncurrent versions, so many, be refused; gives the job.
+async fn refused(world: &World, count: u64) -> TransferSpec {
     let effect = Effect::respond(403, "AccessDenied");
     world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
     let noncurrent = VersionRule::Noncurrent { keep: 0, older_than_s: None };
-    let spec = removal(&world, "s3://bucket/", noncurrent);
-    assert_eq!(world.run(spec.clone()).await.unwrap().failed, 3);
+    let spec = removal(world, "s3://bucket/", noncurrent);
+    assert_eq!(world.run(spec.clone()).await.unwrap().failed, count);
     world.sim.weather().clear();
+    spec
+}
+
+/// Removes the current version of an object for good.
+async fn remove_current(world: &World, key: &str) {
+    let head = HeadObject { bucket: "bucket", key, ..HeadObject::default() };
+    let current = world.client.head_object(head).await.unwrap().version_id;
+    let version_id = current.as_deref();
+    let removal = DeleteObject { bucket: "bucket", key, version_id, ..DeleteObject::default() };
+    world.client.delete_object(removal).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_was_not_removed_is_removed_the_next_time() {
+    let world = some_versions().await;
+    let spec = refused(&world, 3).await;
     put(&world, "d/a", 7).await;
     let names: Arc<dyn NameSource> = Arc::new(Held(world.log.failed()));
     world.sim.ledger().clear();
@@ -250,21 +265,8 @@ async fn a_version_that_was_not_removed_is_removed_the_next_time() {
 #[tokio::test(start_paused = true)]
 async fn an_old_version_that_is_current_by_now_is_not_removed() {
     let world = some_versions().await;
-    let effect = Effect::respond(403, "AccessDenied");
-    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
-    let noncurrent = VersionRule::Noncurrent { keep: 0, older_than_s: None };
-    let spec = removal(&world, "s3://bucket/", noncurrent);
-    assert_eq!(world.run(spec.clone()).await.unwrap().failed, 3);
-    world.sim.weather().clear();
-    let head = HeadObject { bucket: "bucket", key: "d/a", ..HeadObject::default() };
-    let current = world.client.head_object(head).await.unwrap().version_id;
-    let removal = DeleteObject {
-        bucket: "bucket",
-        key: "d/a",
-        version_id: current.as_deref(),
-        ..DeleteObject::default()
-    };
-    world.client.delete_object(removal).await.unwrap();
+    let spec = refused(&world, 3).await;
+    remove_current(&world, "d/a").await;
     let names: Arc<dyn NameSource> = Arc::new(Held(world.log.failed()));
     let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
     assert_eq!((summary.done, summary.warnings), (2, 1), "{:?}", world.log.lines());
@@ -278,18 +280,8 @@ async fn an_old_delete_marker_that_is_current_by_now_is_not_removed() {
     put(&world, "k", 1).await;
     delete(&world, "k").await;
     put(&world, "k", 2).await;
-    let effect = Effect::respond(403, "AccessDenied");
-    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
-    let noncurrent = VersionRule::Noncurrent { keep: 0, older_than_s: None };
-    let spec = TransferSpec { recursive: true, ..removal(&world, "s3://bucket/", noncurrent) };
-    assert_eq!(world.run(spec.clone()).await.unwrap().failed, 2);
-    world.sim.weather().clear();
-    let head = HeadObject { bucket: "bucket", key: "k", ..HeadObject::default() };
-    let current = world.client.head_object(head).await.unwrap().version_id;
-    let version_id = current.as_deref();
-    let removal =
-        DeleteObject { bucket: "bucket", key: "k", version_id, ..DeleteObject::default() };
-    world.client.delete_object(removal).await.unwrap();
+    let spec = refused(&world, 2).await;
+    remove_current(&world, "k").await;
     world.sim.ledger().clear();
     let names: Arc<dyn NameSource> = Arc::new(Held(world.log.failed()));
     let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();

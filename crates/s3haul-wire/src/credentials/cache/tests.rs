@@ -213,7 +213,10 @@ async fn roles_are_had_from_the_service_that_is_configured() {
         assert!(seen[0].1.contains("Action=AssumeRole&"), "{seen:?}");
     }
     let odd = home().set("AWS_ENDPOINT_URL_STS", "user:secret@localhost").key(Some("c")).await;
-    assert_eq!(odd.unwrap_err().to_string(), "the endpoint of sts is no URL of http or https");
+    assert_eq!(
+        odd.unwrap_err().to_string(),
+        "the endpoint configured for sts is not an http or https URL"
+    );
 }
 
 #[tokio::test]

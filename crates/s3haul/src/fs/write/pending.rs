@@ -107,7 +107,7 @@ pub struct Finish {
     pub is_exact: bool,
     /// Permissions of owner, group and others, whatever the umask says.
     pub permissions: Option<u32>,
-    /// A file that is there by then stays (`--no-overwrite`).
+    /// Nothing is replaced: if the file exists by then, it stays (`--no-overwrite`).
     pub is_new: bool,
 }
 
@@ -337,9 +337,9 @@ impl PendingFile {
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed, and of [`ErrorKind::PreconditionFailed`] when it must be new and
-    /// is not; the temporary file is removed then. What cannot be set is not an error but a warning
-    /// in [`Committed`].
+    /// When it cannot be renamed; of kind [`ErrorKind::PreconditionFailed`] when nothing may be
+    /// replaced and the file exists. The temporary file is removed then. What cannot be set is not
+    /// an error but a warning in [`Committed`].
     pub fn commit(mut self, finish: Finish) -> Result<Committed> {
         let WriteMode::Temporary(temporary) = &mut self.mode else {
             return Ok(Committed::default());
@@ -397,11 +397,11 @@ impl Place {
         Err(self.fail("could not create a temporary file for", Errno::EXIST))
     }
 
-    /// Gives the place to a temporary file.
+    /// Renames the temporary file to its final name.
     fn take(&self, temporary: &str, is_new: bool) -> Result<()> {
         let Self { parent, name, path } = self;
         let exists = || {
-            let message = format!("`{}` exists by now", path.display());
+            let message = format!("`{}` already exists", path.display());
             Error::new(ErrorKind::PreconditionFailed, message)
         };
         if is_new {

@@ -82,9 +82,9 @@ pub(crate) async fn is_still_taken(
     false
 }
 
-/// Those of some rows whose versions are still not current, where `rm --noncurrent` chose them: an
-/// old version is current once what replaced it was removed for good. Each key is listed once, or
-/// twice where a version is not among the old ones any more.
+/// The rows whose versions are still noncurrent, of a job of `rm --noncurrent`: a version becomes
+/// current when the one that replaced it is removed for good. Each key is listed once, and a second
+/// time if one of its versions is no longer among the noncurrent ones.
 pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
@@ -122,7 +122,7 @@ pub(super) async fn still_old<'n>(
     rows.into_iter().filter(is_old).collect()
 }
 
-/// Which of some versions of a key are there and not old. What is gone is neither.
+/// Which of some versions of a key exist and are not noncurrent.
 async fn current_ones<'v>(
     job: &Prepared,
     engine: &Engine,
