@@ -223,7 +223,7 @@ pub struct ClientConfig {
 
 impl ClientConfig {
     /// Whether the endpoint speaks plain http.
-    pub(super) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         let url = self.endpoint.url.as_deref().unwrap_or_default();
         url.trim_start().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
     }

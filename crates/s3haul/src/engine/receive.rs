@@ -7,14 +7,17 @@
 //! since is not received, so the share is always sufficient.
 
 use bytes::Bytes;
+use md5::{Digest as _, Md5};
 
 use super::core::Engine;
 use super::integrity::check;
+use crate::engine::limits::blocking;
 use crate::engine::range_reader::{
-    ATTEMPTS_MAX, ObjectState, back_off, may_resume, open, silence_max,
+    ATTEMPTS_MAX, ObjectState, back_off, may_resume, open, silence_max, wants_checksums,
 };
+use crate::plan::content::md5_of_etag;
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::units::ByteRange;
+use s3haul_wire::units::{ByteRange, hex};
 use s3haul_wire::{Hasher, ObjectHead};
 
 /// What a GET of a small object gave.
@@ -135,10 +138,10 @@ impl Receiving {
             let message = format!("received {received} of {size} bytes of `{key}`");
             return Err(Error::new(ErrorKind::Transport, message));
         }
-        match rest {
-            Some(_) => self.verify(),
-            None => Ok(()),
+        if rest.is_some() {
+            self.verify()?;
         }
+        self.verify_etag(engine).await
     }
 
     /// Holds all bytes against the checksum of the object, which its first answer was to be held
@@ -149,6 +152,36 @@ impl Receiving {
         let mut hasher = Hasher::new(expected.algorithm);
         self.chunks.iter().for_each(|chunk| hasher.update(chunk));
         check(&self.object.key, expected, Some(&hasher.finish()))
+    }
+
+    /// Holds what is moved against an `ETag` that is an MD5, where nothing else has protected the
+    /// bytes on their way: S3 keeps no checksum of the object, and they came over plain http.
+    async fn verify_etag(&self, engine: &Engine) -> Result<()> {
+        let is_unprotected =
+            engine.settings.is_move && engine.source.config().is_plain() && wants_checksums(engine);
+        let head = self
+            .head
+            .as_ref()
+            .filter(|head| is_unprotected && head.may_have_md5_etag && head.checksums.is_empty());
+        let Some(expected) = head.and_then(|head| md5_of_etag(&head.etag, head.size)) else {
+            return Ok(());
+        };
+        let chunks = self.chunks.clone();
+        let digest = blocking(move || {
+            let mut hasher = Md5::new();
+            for chunk in chunks {
+                hasher.update(chunk);
+            }
+            hex(&hasher.finalize())
+        });
+        let computed = digest.await;
+        if computed == expected {
+            return Ok(());
+        }
+        let key = &self.object.key;
+        let message =
+            format!("the MD5 of `{key}` is not its `ETag`: stored {expected}, computed {computed}");
+        Err(Error::new(ErrorKind::Integrity, message))
     }
 
     fn answer(self, size_max: u64) -> Answer {
@@ -174,14 +207,17 @@ fn check_size(key: &str, head: &ObjectHead, size: u64, etag: &str) -> Result<()>
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use tokio::time::Instant;
 
     use super::*;
-    use crate::engine::settings::Tuning;
+    use crate::engine::reporter::Reporter;
+    use crate::engine::settings::{Settings, Tuning};
     use crate::engine::testing::engine;
-    use s3haul_wire::testing::{Reply, Seen, World};
+    use crate::event::NoEvents;
+    use s3haul_wire::testing::{Reply, Seen, World, client};
     use s3haul_wire::{Checksum, ChecksumAlgorithm};
 
     const CONTENT: &str = "0123456789";
@@ -256,6 +292,42 @@ mod tests {
         let error = receive_from(&world).await.0.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
         assert_eq!(world.seen().len(), 2 * ATTEMPTS_MAX as usize);
+    }
+
+    #[tokio::test]
+    async fn what_is_moved_without_a_checksum_is_held_against_its_etag() {
+        // The MD5 of the content.
+        const ETAG: &str = "781e5e245d69b566979b86e28d23f2c7";
+        let kms = "x-amz-server-side-encryption: aws:kms\r\n";
+        let cases = [
+            (true, ETAG, "", Some(2)),
+            // Neither of these is an MD5.
+            (true, "00000000000000000000000000000000", "", Some(1)),
+            (true, "781e5e245d69b566979b86e28d23f2c7-1", "", Some(1)),
+            (true, ETAG, kms, Some(1)),
+            (false, ETAG, "", Some(1)),
+            // Never its MD5.
+            (true, "881e5e245d69b566979b86e28d23f2c7", "", None),
+        ];
+        for (is_move, etag, headers, attempts) in cases {
+            let world = World::new(move |seen| {
+                let body = if seen.number == 0 { "x123456789" } else { CONTENT };
+                let headers = format!("etag: \"{etag}\"\r\n{headers}");
+                Reply::status(200, &headers, body)
+            });
+            let (source_bucket, tuning) = ("source".to_owned(), Tuning::default());
+            let settings = Settings { is_move, source_bucket, tuning, ..Settings::default() };
+            let report = Arc::new(Reporter::new(Arc::new(NoEvents)));
+            let (engine, _ended) = Engine::new(settings, client(&world), client(&world), report);
+            let answer = receive(&engine, "k", None, (10, "")).await;
+            let Some(attempts) = attempts else {
+                let Err(error) = answer else { panic!("{etag}") };
+                assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+                continue;
+            };
+            assert!(answer.is_ok(), "{etag} {headers}");
+            assert_eq!(world.seen().len(), attempts, "{etag} {headers}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

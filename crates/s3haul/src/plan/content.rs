@@ -21,7 +21,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use known::Digest;
-pub use known::{Known, StoredChecksum};
+pub use known::{Known, StoredChecksum, md5_of_etag};
 pub use parts::likely_part_sizes;
 
 use s3haul_wire::units::MIB;

@@ -214,6 +214,13 @@ pub(super) fn etag_digest(etag: &str) -> Option<Digest> {
     })
 }
 
+/// The MD5 of an object of a size that was not encrypted with a key of its own, from its `ETag`:
+/// hexadecimal digits in lower case.
+pub fn md5_of_etag(etag: &str, size: u64) -> Option<String> {
+    let is_md5 = |found: &Digest| found.layout == Layout::Whole && !is_placeholder(found, size);
+    Some(etag_digest(etag).filter(is_md5)?.value)
+}
+
 /// Whether an `ETag` stands for none: servers that compute no MD5 return zeros, or the MD5 of
 /// nothing. Two such are equal whatever the bytes are.
 fn is_placeholder(digest: &Digest, size: u64) -> bool {
