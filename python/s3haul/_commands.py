@@ -2914,8 +2914,8 @@ class Commands(Call):
             request_payer: Accept being charged for requests to buckets whose owner lets requesters
                 pay.
             raw: Treat * and ? in the address literally, not as patterns.
-            names: Select only keys whose last component, after the last slash, matches this
-                pattern, which is written as for --exclude. With several patterns, one has to match.
+            names: Select only keys whose last component (of `a/b/` it is `b`) matches this pattern,
+                which is written as for --exclude. With several patterns, one has to match.
             tags: Select only objects that have this tag, with this value where one is given. Costs
                 a request (`GetObjectTagging`) for each object that meets the other conditions. May
                 be given several times; then all are required.
@@ -3045,7 +3045,8 @@ class Commands(Call):
             depth: Count folders to this depth; 0 leaves them out.
             top: Show this many folders, extensions and single objects.
             uploads: Also count incomplete multipart uploads and the bytes of their parts, which
-                takes a request for each.
+                takes a request for each: those of keys that the address and --include and --exclude
+                select.
             versions: Count all versions and delete markers instead of only the current objects.
             html: Also write a page to look at to this file: a map of all folders, histograms, and
                 what costs money. It needs no network; docs/html.md says what is on it.

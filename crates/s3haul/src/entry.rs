@@ -12,6 +12,7 @@ use crate::location::Location;
 use crate::plan::compare::{Facts, file_time_us};
 use crate::plan::conditions::ObjectFacts;
 use crate::plan::expected::{Expected, State};
+use crate::plan::price::STANDARD;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{ListPage, ListedObject};
@@ -265,14 +266,15 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// An object as a listing would have it.
+/// An object as a listing would have it. Of the class `STANDARD` headers say nothing
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>).
 pub(crate) fn listed_as<'a>(key: &'a str, head: &'a ObjectHead) -> ListedObject<'a> {
     ListedObject {
         key,
         size: head.size,
         last_modified_s: head.last_modified_s,
         etag: &head.etag,
-        storage_class: head.properties.storage_class.as_deref().unwrap_or_default(),
+        storage_class: head.properties.storage_class.as_deref().unwrap_or(STANDARD),
         ..ListedObject::default()
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct FindArgs {
     /// What to list.
     #[command(flatten)]
     pub(crate) listing: ListingArgs,
-    /// Select only keys whose last component, after the last slash, matches this pattern, which is
+    /// Select only keys whose last component (of `a/b/` it is `b`) matches this pattern, which is
     /// written as for --exclude. With several patterns, one has to match.
     #[arg(long = "name", value_name = "GLOB", help_heading = HEADING)]
     pub(crate) names: Vec<String>,

@@ -109,8 +109,10 @@ async fn uploads(
         return Ok(None);
     }
     let SummarizeSettings { listing, task, .. } = settings;
-    let (bucket, prefix) = (&listing.bucket, &listing.prefix);
-    Ok(Some(open_uploads(client, bucket, prefix, listing.concurrency, task.top as usize).await?))
+    let place = (listing.bucket.as_str(), listing.prefix.as_str());
+    let is_wanted = |key: &str| listing.selection.includes_name(key);
+    let top = task.top as usize;
+    Ok(Some(open_uploads(client, place, is_wanted, listing.concurrency, top).await?))
 }
 
 struct Gatherer {

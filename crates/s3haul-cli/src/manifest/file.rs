@@ -79,8 +79,8 @@ impl ManifestFile {
         if !self.is_lasting && self.is_taken.swap(true, Ordering::Relaxed) {
             let name = &self.name;
             let message = format!(
-                "the manifest `{name}` can be read only once, and new names within a bucket take \
-                 it twice: write it to a file"
+                "the manifest `{name}` can be read only once, and this command goes through it \
+                 twice: write it to a file"
             );
             return Err(Error::new(ErrorKind::Config, message));
         }

@@ -27,6 +27,8 @@ const DOCUMENT_MAX: u64 = 64 * 1024 * 1024;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
+    #[serde(default)]
+    source_bucket: String,
     destination_bucket: String,
     file_format: String,
     #[serde(default)]
@@ -52,7 +54,10 @@ enum PartFormat {
 /// The entries of all parts. After an error there are no more.
 pub(super) struct InventoryEntries {
     client: Client,
+    /// The bucket with the parts.
     bucket: String,
+    /// The bucket that is listed, for rows that name none.
+    source_bucket: Option<String>,
     format: PartFormat,
     parts: VecDeque<Part>,
     current: Option<Entries>,
@@ -72,9 +77,11 @@ impl InventoryEntries {
             return Err(Error::new(ErrorKind::Config, message));
         }
         let format = document.part_format().map_err(refused)?;
-        let arn = document.destination_bucket;
-        let bucket = arn.rsplit_once(":::").map_or(arn.as_str(), |(_, bucket)| bucket).to_owned();
-        Ok(Self { client, bucket, format, parts: document.files, current: None })
+        let bucket = bucket_of(&document.destination_bucket).to_owned();
+        let source_bucket = bucket_of(&document.source_bucket).to_owned();
+        let source_bucket = Some(source_bucket).filter(|name| !name.is_empty());
+        let parts = document.files;
+        Ok(Self { client, bucket, source_bucket, format, parts, current: None })
     }
 
     /// Brings a part here.
@@ -97,6 +104,11 @@ impl InventoryEntries {
             PartFormat::Parquet => Box::new(ParquetEntries::open(file, &name)?),
         })
     }
+}
+
+/// The name in the ARN of a bucket, or in a name as it is.
+fn bucket_of(arn: &str) -> &str {
+    arn.rsplit_once(":::").map_or(arn, |(_, bucket)| bucket)
 }
 
 fn csv(file: File, columns: &[Option<Column>], name: &str) -> TextEntries {
@@ -132,7 +144,10 @@ impl Iterator for InventoryEntries {
                     self.parts.clear();
                     self.current = None;
                 }
-                return Some(entry);
+                return Some(entry.map(|entry| {
+                    let bucket = entry.bucket.or_else(|| self.source_bucket.clone());
+                    ManifestEntry { bucket, ..entry }
+                }));
             }
             self.current = None;
             let part = self.parts.pop_front()?;

@@ -376,12 +376,17 @@ fn wrong_field(name: &str, value: &Value) -> Option<&'static str> {
     }
 }
 
+/// What is wrong with a line of `--json`, or of something else.
+const NO_REPORT: &str = "it is no row of a report, which has an `event` and an `outcome`: \
+                         write one with --report";
+
 fn json_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let Some(key) = json.key else {
         // Listings end with an event that holds totals.
         return match json.event.as_deref() {
             None => Err("it has no `key`".to_owned()),
+            Some("object") if json.outcome.is_empty() => Err(NO_REPORT.to_owned()),
             Some("object") => Err("it is a row of a report: say --from-format report".to_owned()),
             Some(_) => Ok(None),
         };
@@ -407,6 +412,14 @@ fn json_entry(line: &str) -> Named {
 fn report_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let event = json.event.unwrap_or_default();
+    let is_of_report = match event.as_str() {
+        "" => false,
+        "object" => !json.outcome.is_empty(),
+        _ => true,
+    };
+    if !is_of_report {
+        return Err(NO_REPORT.to_owned());
+    }
     let version_id = json.version_id.unwrap_or_default();
     acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
 }

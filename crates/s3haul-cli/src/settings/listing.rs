@@ -184,10 +184,17 @@ impl Selection {
     /// Whether an object is selected, as far as the listing shows.
     pub(crate) fn includes(&self, entry: &Entry<'_>) -> bool {
         let key = entry.object.key;
-        let name = key.get(self.root_length..).unwrap_or(key);
+        self.includes_name(key) && self.conditions.takes(self.name_of(key), &entry.facts())
+    }
+
+    /// Whether the address and `--include` and `--exclude` select a key.
+    pub(crate) fn includes_name(&self, key: &str) -> bool {
         self.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(key))
-            && self.filter.as_ref().is_none_or(|filter| filter.includes(name))
-            && self.conditions.takes(name, &entry.facts())
+            && self.filter.as_ref().is_none_or(|filter| filter.includes(self.name_of(key)))
+    }
+
+    fn name_of<'k>(&self, key: &'k str) -> &'k str {
+        key.get(self.root_length..).unwrap_or(key)
     }
 }
 

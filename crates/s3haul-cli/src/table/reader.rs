@@ -153,6 +153,11 @@ enum Reader {
 
 impl Reader {
     fn new(column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Result<Self, TableError> {
+        if !is_plain(&column) {
+            let name = column.name();
+            let message = format!("the column `{name}` holds neither whole numbers nor times");
+            return Err(TableError::General(message));
+        }
         Ok(match column.physical_type() {
             Type::BYTE_ARRAY => Self::Text(ColumnReaderImpl::new(column, pages)),
             Type::BOOLEAN => Self::Flag(ColumnReaderImpl::new(column, pages)),
@@ -214,6 +219,23 @@ fn values<T: DataType>(
     Ok(count)
 }
 
+/// Whether the numbers of a column are what they look like: dates count days, decimals have a
+/// scale.
+fn is_plain(column: &ColumnDescriptor) -> bool {
+    let is_number = matches!(column.physical_type(), Type::INT32 | Type::INT64);
+    let is_other = match column.logical_type_ref() {
+        Some(logical) => !matches!(logical, LogicalType::Integer(_) | LogicalType::Timestamp(_)),
+        None => matches!(
+            column.converted_type(),
+            ConvertedType::DATE
+                | ConvertedType::DECIMAL
+                | ConvertedType::TIME_MILLIS
+                | ConvertedType::TIME_MICROS
+        ),
+    };
+    !(is_number && is_other)
+}
+
 /// What a second has in a column of times; 1 elsewhere.
 fn ticks(column: &ColumnDescriptor) -> i64 {
     match (column.logical_type_ref(), column.converted_type()) {
@@ -225,5 +247,25 @@ fn ticks(column: &ColumnDescriptor) -> i64 {
         (_, ConvertedType::TIMESTAMP_MILLIS) => 1_000,
         (_, ConvertedType::TIMESTAMP_MICROS) => 1_000_000,
         _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::parquet::schema::parser::parse_message_type;
+    use ::parquet::schema::types::SchemaDescriptor;
+
+    use super::*;
+
+    #[test]
+    fn days_and_decimals_are_not_taken_for_numbers() {
+        let message = "message m { required int32 n; required int32 u (INTEGER(32, false)); \
+                       required int64 t (TIMESTAMP(MILLIS, true)); required int64 o \
+                       (TIMESTAMP_MICROS); required byte_array s (UTF8); required int32 d (DATE); \
+                       required int64 e (DECIMAL(10, 2)); required int64 c (TIME(MICROS, true)); }";
+        let schema = SchemaDescriptor::new(Arc::new(parse_message_type(message).unwrap()));
+        let plain = schema.columns().iter().filter(|column| is_plain(column));
+        let names: String = plain.map(|column| column.name()).collect();
+        assert_eq!(names, "nutos");
     }
 }

@@ -95,6 +95,67 @@ fn a_row_of_an_object_that_was_replaced_removes_nothing() {
 }
 
 #[test]
+fn an_inventory_without_buckets_is_of_the_bucket_that_it_lists() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.ok("mb s3://inv");
+    bench.ok("mb s3://other");
+    bench.ok("cp s3://box/a s3://other/a --quiet");
+    let part = gzip("\"a\"\n");
+    let manifest = put_inventory(&bench, "CSV", "Key", &[("1.csv.gz", part.as_slice())]);
+    bench.file("manifest.json", &manifest);
+    let (lines, messages, code) = run(&bench, "rm s3://other --from manifest.json");
+    assert_eq!((lines, code), (vec![], 1));
+    assert!(messages.contains("the manifest names it in another bucket"), "{messages}");
+    assert_eq!(run(&bench, "rm s3://box --from manifest.json").0, ["delete: s3://box/a"]);
+}
+
+#[test]
+fn names_are_taken_by_what_a_listing_shows_of_them() {
+    let bench = Bench::with_objects(&["d/a"]);
+    bench.file("f", "1");
+    bench.ok("cp f s3://box/d/cold --storage-class GLACIER_IR --quiet");
+    bench.file("keys", "d/a\nd/cold\n");
+    let command = "rm s3://box --from keys --dryrun";
+    // HEAD says nothing of the class STANDARD.
+    let filter = "js:o=>o.StorageClass!==\"STANDARD\"";
+    let output = bench.command(command).args(["--filter", filter]).output().unwrap();
+    assert_eq!(stdout(&output), "(dryrun) delete: s3://box/d/cold\n");
+    let restored = run(&bench, "restore s3://box --from keys --days 1 --dryrun");
+    assert_eq!(restored, (vec![], String::new(), 0));
+    // A wildcard is one below the address, with or without --recursive.
+    bench.file("keys", "d/a\n");
+    assert_eq!(run(&bench, "rm s3://box/?/ --from keys").0, ["delete: s3://box/d/a"]);
+}
+
+#[test]
+fn no_object_is_moved_over_another_one_that_is_named() {
+    let bench = Bench::with_objects(&["d1", "a/d1"]);
+    bench.file("keys", "d1\na/d1\n");
+    let (lines, messages, code) = run(&bench, "mv s3://box/ s3://box/a/ --from keys");
+    assert_eq!(
+        (lines.as_slice(), code),
+        (&["move: s3://box/a/d1 to s3://box/a/a/d1".into()][..], 1)
+    );
+    assert!(messages.contains("is also that of another object of this job"), "{messages}");
+    assert_eq!(keys(&bench), ["a/a/d1", "d1"]);
+}
+
+#[test]
+fn what_is_no_report_is_not_read_as_one() {
+    let bench = Bench::with_objects(&["a"]);
+    let event = "{\"event\":\"object\",\"action\":\"tag\",\"status\":\"done\",\
+                 \"source\":\"s3://box/a\"}\n";
+    for (line, flags) in
+        [(event, "--from-format report"), (event, ""), ("{\"x\":1}\n", "--from-format report")]
+    {
+        bench.file("f.jsonl", line);
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box --from f.jsonl {flags}"));
+        assert_eq!((lines, code), (vec![], 1));
+        assert!(messages.contains("write one with --report"), "{messages}");
+    }
+}
+
+#[test]
 fn filters_and_scripts_apply() {
     let bench = Bench::with_objects(&["a.txt", "b.log", "long-name.log"]);
     bench.file("keys", "a.txt\nb.log\nlong-name.log\nnone.log\n");
@@ -204,7 +265,12 @@ fn nonsense_is_refused_before_the_first_request() {
 }
 
 /// Puts an inventory of these parts into a bucket of its own and gives its `manifest.json`.
-fn put_inventory(bench: &Bench, format: &str, schema: &str, parts: &[(&str, &[u8])]) -> String {
+pub(crate) fn put_inventory(
+    bench: &Bench,
+    format: &str,
+    schema: &str,
+    parts: &[(&str, &[u8])],
+) -> String {
     let mut files = Vec::new();
     for (name, bytes) in parts {
         std::fs::write(bench.folder().join("part"), bytes).unwrap();
@@ -225,7 +291,7 @@ fn put_inventory(bench: &Bench, format: &str, schema: &str, parts: &[(&str, &[u8
     serde_json::to_string_pretty(&document).unwrap()
 }
 
-fn gzip(text: &str) -> Vec<u8> {
+pub(crate) fn gzip(text: &str) -> Vec<u8> {
     use std::io::Write as _;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::from::{gzip, put_inventory};
 use crate::support::{Bench, send, stderr, stdout};
 
 const FILES: usize = 1_500;
@@ -461,6 +462,27 @@ fn a_manifest_that_has_changed_is_not_resumed() {
         copied.iter().any(|line| line.ends_with(&end))
     };
     assert_eq!((500..FILES).filter(is_copied).count(), FILES - 500);
+}
+
+#[test]
+fn a_part_of_an_inventory_that_is_gone_ends_a_resumed_run() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
+    bench.ok("mb s3://inv");
+    let row = |n: usize| format!("\"box\",\"x/{}/{n:04}\"\n", n % 7);
+    let rows = |from: usize, to: usize| gzip(&(from..to).map(row).collect::<String>());
+    let (first, second) = (rows(0, 900), rows(900, FILES));
+    let parts = [("1.csv.gz", first.as_slice()), ("2.csv.gz", second.as_slice())];
+    bench.file("manifest.json", &put_inventory(&bench, "CSV", "Bucket, Key", &parts));
+    let command = "cp --from manifest.json s3://box/ s3://box/y/ --only-show-errors";
+    let id = kill_at(&bench, 600, &format!("{command} --max-requests-per-second 400"));
+    bench.ok("mv s3://inv/box/daily/data/1.csv.gz s3://inv/away --quiet");
+    let failed = bench.run(&format!("jobs resume {id}"));
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert!(stderr(&failed).contains("could not read `s3://inv/box/daily/data/1"), "{failed:?}");
+    bench.ok("mv s3://inv/away s3://inv/box/daily/data/1.csv.gz --quiet");
+    bench.ok(&format!("jobs resume {id}"));
+    assert_eq!(bench.lines("list s3://box/y/ --format keys").len(), FILES);
 }
 
 #[test]

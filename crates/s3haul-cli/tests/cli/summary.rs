@@ -106,6 +106,11 @@ fn open_uploads_are_counted_on_request() {
     let text = stdout(&output);
     assert!(text.contains("Incomplete multipart uploads: 2 with 4 parts, 24 Bytes\n"), "{text}");
     assert!(text.ends_with("    12 Bytes  2026-01-01 00:00:00  old\n"), "{text}");
+    for selection in ["s3://box --exclude n*", "s3://box/*d"] {
+        let output = against(&bench, &format!("du {selection} --uploads"), answer);
+        let text = stdout(&output);
+        assert!(text.contains("uploads: 1 with 2 parts, 12 Bytes\n"), "{text}");
+    }
 }
 
 #[test]

@@ -243,8 +243,9 @@ fn split_wildcard(spec: &TransferSpec) -> (String, Option<Wildcard>) {
     let Ok(name) = s3_uri::parse(&spec.source) else { return literal() };
     let Some(first) = name.key.find(['*', '?']) else { return literal() };
     let root = name.key[..first].rfind('/').map_or("", |slash| &name.key[..=slash]);
+    let is_tree = spec.recursive || spec.manifest.is_some();
     let wildcard =
-        if spec.recursive { Wildcard::parse_tree(&name.key) } else { Wildcard::parse(&name.key) };
+        if is_tree { Wildcard::parse_tree(&name.key) } else { Wildcard::parse(&name.key) };
     (format!("{}{}/{root}", s3_uri::SCHEME, name.bucket), wildcard)
 }
 
@@ -321,7 +322,6 @@ fn overlap(spec: &TransferSpec, plan: &PathPlan) -> Option<String> {
     let is_tree = spec.command == TransferCommand::Move
         && plan.is_directory
         && spec.to_key.is_none()
-        && spec.manifest.is_none()
         && spec.names.is_none();
     let is_overlap = source != target && (source.starts_with(target) || target.starts_with(source));
     (is_tree && is_overlap).then(|| target.to_owned())

@@ -10,14 +10,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::encoded_words::decode;
+use crate::plan::price::STANDARD;
 use crate::plan::restore::{ArchiveFacts, ArchiveState};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::{Encryption, ObjectHead, ObjectProperties, Retention};
 
 /// Bytes of user metadata that S3 allows for an object, names and values together.
 const METADATA_BYTES_MAX: usize = 2048;
-/// The class that HEAD leaves out.
-const STANDARD: &str = "STANDARD";
 
 /// What is to be changed of each object; everything else is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,11 +10,9 @@ use regex_lite::Regex;
 use thiserror::Error;
 
 use super::glob::{self, Text, Token};
+use super::price::STANDARD;
 
 pub use labels::{LabelError, Labels};
-
-/// The class of an object that names none.
-const STANDARD: &str = "STANDARD";
 
 /// Conditions on objects and files. The default has none. Cheap to clone.
 #[derive(Clone, Debug, Default)]

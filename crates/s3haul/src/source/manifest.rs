@@ -14,7 +14,7 @@ use super::entries::Pass;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::{head, head_at, is_missing};
-use crate::entry::{EntryBatch, SourceBatch};
+use crate::entry::{EntryBatch, SourceBatch, listed_as};
 use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 use crate::job::prepare::Prepared;
@@ -54,8 +54,7 @@ impl ManifestStream {
         let entries = blocking(move || {
             let mut entries = manifest.entries()?;
             let skipped = usize::try_from(rows).unwrap_or(usize::MAX);
-            // A row that cannot be read was reported before.
-            entries.by_ref().take(skipped).for_each(drop);
+            entries.by_ref().take(skipped).try_for_each(|entry| entry.map(drop))?;
             Ok::<_, Error>(entries)
         })
         .await?;
@@ -206,7 +205,7 @@ fn facts_of(head: &ObjectHead) -> ListedFacts {
         size: head.size,
         last_modified_s: head.last_modified_s,
         etag: head.etag.clone(),
-        storage_class: head.properties.storage_class.clone().unwrap_or_default(),
+        storage_class: listed_as("", head).storage_class.to_owned(),
     }
 }
 

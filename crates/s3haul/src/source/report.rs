@@ -28,8 +28,8 @@ use crate::plan::expected::{Expected, State};
 use crate::plan::paths::Side;
 use crate::select::choose::tell_collision;
 use s3haul_list::KeyRange;
-use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::{ObjectHead, ObjectProperties};
 
 pub(crate) use removals::remove;
 
@@ -292,14 +292,18 @@ async fn objects(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<Sou
     Ok(SourceBatch { preselected: Preselected::Names(names), ..batch })
 }
 
-/// Headers as a plan found them; without one nothing is known.
+/// Headers as a plan found them; without one nothing is known. The class is to be found out, and
+/// not the one that headers leave out.
 fn head_of(expected: Option<&Expected>) -> ObjectHead {
-    let Some(Expected { source, .. }) = expected else { return ObjectHead::default() };
+    let storage_class = Some(String::new());
+    let properties = ObjectProperties { storage_class, ..ObjectProperties::default() };
+    let unknown = ObjectHead { properties, ..ObjectHead::default() };
+    let Some(Expected { source, .. }) = expected else { return unknown };
     ObjectHead {
         size: source.size,
         etag: source.etag.clone(),
         last_modified_s: source.modified_ns.div_euclid(1_000_000_000),
-        ..ObjectHead::default()
+        ..unknown
     }
 }
 

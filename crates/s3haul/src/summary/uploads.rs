@@ -60,12 +60,13 @@ impl UploadFigures {
     }
 }
 
-/// Asks for the open uploads below a prefix and for the parts of each, that many requests at
-/// once; keeps the `top` oldest. Uploads that end meanwhile count as if they had no parts.
+/// Asks for the open uploads below a prefix of the keys that are wanted, and for the parts of each,
+/// that many requests at once; keeps the `top` oldest. Uploads that end meanwhile count as if they
+/// had no parts.
 pub async fn open_uploads(
     client: Client,
-    bucket: &str,
-    prefix: &str,
+    (bucket, prefix): (&str, &str),
+    is_wanted: impl Fn(&str) -> bool,
     concurrency: usize,
     top: usize,
 ) -> Result<UploadFigures> {
@@ -76,7 +77,7 @@ pub async fn open_uploads(
     loop {
         let after = markers.as_ref().map(|(key, id)| (key.as_str(), id.as_str()));
         let page = client.list_multipart_uploads(&bucket, prefix, after).await?;
-        for upload in page.uploads {
+        for upload in page.uploads.into_iter().filter(|upload| is_wanted(&upload.key)) {
             if asked.len() >= concurrency.max(1) {
                 take(&mut asked, &mut figures).await?;
             }

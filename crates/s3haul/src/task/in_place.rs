@@ -10,6 +10,7 @@ use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::prepare::Prepared;
 use crate::plan::action::{RestoreAction, SetAction};
 use crate::select::choose::Taken;
+use crate::source::entries::Pass;
 use crate::task::pipeline::{pipeline, try_plan};
 use s3haul_wire::units::RequestCounts;
 
@@ -54,7 +55,7 @@ pub(crate) async fn restore(job: &Arc<Prepared>, engine: &Arc<Engine>) {
 async fn begin(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
     let (queue, actions) = Queue::passing(engine);
     let planned = async {
-        let planned = try_plan(job, engine, &queue, restore_action).await;
+        let planned = try_plan(job, engine, &queue, restore_action, Pass::Ahead).await;
         drop(queue);
         planned
     };
@@ -74,7 +75,7 @@ async fn wait(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let (queue, restores) = start(engine, ());
     let queue = queue.silent();
     let planned = async {
-        if let Err(error) = try_plan(job, engine, &queue, restore_or_skip).await {
+        if let Err(error) = try_plan(job, engine, &queue, restore_or_skip, Pass::Act).await {
             engine.report.fatal(error);
         }
         drop(queue);

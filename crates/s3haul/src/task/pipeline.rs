@@ -55,7 +55,7 @@ pub(crate) async fn plan<A: Planned>(
     queue: &Queue<A>,
     make: MakeAction<A>,
 ) {
-    match try_plan(job, engine, queue, make).await {
+    match try_plan(job, engine, queue, make, Pass::Act).await {
         Ok(Ok(())) if job.removes_named() => {}
         Ok(Ok(())) => engine.report.plan_complete(),
         Ok(Err(Closed)) => {}
@@ -69,11 +69,12 @@ pub(crate) async fn try_plan<A: Planned>(
     engine: &Arc<Engine>,
     queue: &Queue<A>,
     make: MakeAction<A>,
+    pass: Pass,
 ) -> Result<Result<(), Closed>> {
     learn_sources(job, engine).await?;
     let limit = limit_of_removals(job, engine, make).await?;
     let mut gathered = Vec::new();
-    let planned = queue_all(job, engine, queue, make, (limit, &mut gathered)).await;
+    let planned = queue_all(job, engine, queue, (make, pass), (limit, &mut gathered)).await;
     // What was planned before a failure is done.
     let is_queued = queue.push(gathered).await.is_ok();
     if is_queued { planned } else { Ok(Err(Closed)) }
@@ -85,13 +86,13 @@ async fn queue_all<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     queue: &Queue<A>,
-    make: MakeAction<A>,
+    (make, pass): (MakeAction<A>, Pass),
     (limit, gathered): (RemovalLimit, &mut Vec<A>),
 ) -> Result<Result<(), Closed>> {
     let together = if job.removes() && is_listed(job) { A::BATCH_MAX } else { 1 };
     let journal = engine.report.journal();
     let mut guard = RemovalGuard::new(limit);
-    let mut entries = Entries::open(job, engine, Pass::Act).await?;
+    let mut entries = Entries::open(job, engine, pass).await?;
     while let Some(batch) = entries.next().await? {
         let position = entries.position();
         let row = position.as_ref().filter(|_| entries.is_numbered()).map(|row| row.name.clone());
