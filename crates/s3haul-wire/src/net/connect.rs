@@ -15,11 +15,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
-use tokio_rustls::client::TlsStream;
 
 use super::addresses::{AddressLease, Addresses};
 use super::proxy;
-use super::tls::Tls;
+use super::tls::{Tls, TlsSession};
 use crate::env::{Env, Io};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -66,7 +65,7 @@ impl Meter {
 
 enum Stream {
     Plain(Box<dyn Io>),
-    Tls(Box<TlsStream<Box<dyn Io>>>),
+    Tls(Box<TlsSession>),
 }
 
 /// An open stream to a server.

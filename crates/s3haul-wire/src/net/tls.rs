@@ -15,6 +15,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio::io::BufReader;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -23,6 +24,14 @@ use super::connect::Route;
 use crate::config::TlsConfig;
 use crate::env::Io;
 use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes that are read from a socket at a time, at most. rustls itself asks for 4 KiB, or for what
+/// is missing of a record: six times for an object of 32 KiB, and four times as often for large
+/// ones.
+const READ_SIZE: usize = 64 * 1024;
+
+/// An open session.
+pub(crate) type TlsSession = TlsStream<BufReader<Box<dyn Io>>>;
 
 /// Opens TLS sessions.
 #[derive(Debug)]
@@ -45,18 +54,14 @@ impl Tls {
     }
 
     /// Shakes hands with the server of a route over an open socket.
-    pub(crate) async fn handshake(
-        &self,
-        route: &Route,
-        socket: Box<dyn Io>,
-    ) -> Result<TlsStream<Box<dyn Io>>> {
+    pub(crate) async fn handshake(&self, route: &Route, socket: Box<dyn Io>) -> Result<TlsSession> {
         let config = self.built.get_or_try_init(|| self.build()).await?;
         let name = ServerName::try_from(route.host.clone()).map_err(|error| {
             let message = format!("`{}` is not a host name", route.host);
             Error::new(ErrorKind::Config, message).with_source(error)
         })?;
         let connector = TlsConnector::from(Arc::clone(config));
-        let connected = connector.connect(name, socket).await;
+        let connected = connector.connect(name, BufReader::with_capacity(READ_SIZE, socket)).await;
         connected.map_err(|error| handshake_error(route, &self.config, error))
     }
 
