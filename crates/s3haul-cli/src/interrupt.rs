@@ -76,6 +76,10 @@ struct Signals {
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
+/// SIGXFSZ, which ends the process that writes beyond its limit of file sizes.
+#[cfg(unix)]
+const XFSZ: i32 = 25;
+
 /// Whether `/proc/self/status` names SIGHUP, bit 0 of the mask, among the ignored signals.
 #[cfg(unix)]
 fn ignores_hangup(status: &str) -> Option<bool> {
@@ -90,6 +94,8 @@ impl Signals {
         // Where that is not known, as outside Linux, SIGHUP keeps doing what it does.
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let is_heard = ignores_hangup(&status) == Some(false);
+        // Once there is a handler, a file beyond `ulimit -f` fails by itself.
+        _ = signal(SignalKind::from_raw(XFSZ))?;
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,

@@ -55,7 +55,9 @@ pub(crate) struct GlobalArgs {
     /// Trust the certificate authorities of this PEM file instead of the system's.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) ca_bundle: Option<PathBuf>,
-    /// Give up after this many seconds without a byte from the server; 0 waits forever.
+    /// Give up after this many seconds without a byte from the server; 0 waits forever. After
+    /// an upload it may take a second more for each 64 KiB that may still be on their way, at most
+    /// 64; copies by the server and the completion of uploads in parts may take half an hour.
     #[arg(long, global = true, value_name = "SECONDS")]
     pub(crate) cli_read_timeout: Option<u64>,
     /// Give up opening a connection after this many seconds; 0 waits forever.

@@ -72,10 +72,8 @@ impl Action {
             return Err(format!("more than {FOLDERS_MAX} objects: mark their folder"));
         }
         let above = common_folder(folders.iter().chain(objects).map(String::as_str));
-        let mut steps: Vec<_> = folders
-            .iter()
-            .map(|path| self.step(bucket, path, "--recursive", self.target(path, above)))
-            .collect();
+        let mut steps: Vec<_> =
+            folders.iter().map(|path| self.folder_step(bucket, path, above)).collect();
         match &objects[..] {
             [] => {}
             [key] if is_plain(key) || !self.takes_file() => {
@@ -89,6 +87,20 @@ impl Action {
             keys => steps.extend(keys.iter().map(|key| self.step(bucket, key, "", None))),
         }
         Ok(steps)
+    }
+
+    /// The command for a folder. A download of one whose path leads elsewhere (`..`) is one of the
+    /// folder above, which looks at each name before it makes a path of it.
+    fn folder_step(&self, bucket: &str, path: &str, above: &str) -> Step {
+        let below = path.strip_prefix(above).unwrap_or(path);
+        let is_odd = below.split('/').any(|name| matches!(name, "." | ".."));
+        if !is_odd || !matches!(self, Self::Download(_)) {
+            return self.step(bucket, path, "--recursive", self.target(path, above));
+        }
+        let mut step = self.step(bucket, above, "--recursive", self.target("", ""));
+        step.words.push("--exclude=*".to_owned());
+        step.words.push(format!("--include={}*", literal(below)));
+        step
     }
 
     /// Whether the command takes `--from`. Versions are not named in files.
@@ -140,6 +152,15 @@ impl Action {
         };
         Some(format!("{folder}{}", path.strip_prefix(above).unwrap_or("")))
     }
+}
+
+/// A pattern of `--include` that matches a text as it is.
+fn literal(text: &str) -> String {
+    let escaped = |character| match character {
+        '*' | '?' | '[' => format!("[{character}]"),
+        other => other.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// Whether a key names one object in an address.
@@ -211,6 +232,14 @@ mod tests {
                 "cp s3://b/p/ ./ --from 2"
             ]
         );
+        assert_eq!(
+            lines(&download, &["p/../", "p/a*/./"], &[]),
+            [
+                "cp --recursive s3://b/p/ ./ --exclude=* --include=../*",
+                "cp --recursive s3://b/p/ ./ --exclude=* --include=a[*]/./*",
+            ]
+        );
+        assert_eq!(lines(&Action::Delete, &["p/../"], &[]), ["rm --recursive s3://b/p/../"]);
         assert_eq!(lines(&Action::Delete, &[], &["p/a/"]), ["rm s3://b/p/ --from 1"]);
         let versions = lines(&Action::DeleteVersions, &[], &["a", "c*"]);
         assert_eq!(versions, ["rm --versions s3://b/a", "rm --versions --raw s3://b/c*"]);

@@ -170,7 +170,7 @@ impl Sink {
             }
             _ => push_summary(&mut text, summary, true),
         }
-        let flow = self.write(&mut held);
+        let flow = self.output.write(&held.buffer)?;
         if let Some(hint) = held.failure.as_ref().and_then(|failure| failure.hint.as_ref()) {
             text.extend_from_slice(format!("hint: {hint}\n").as_bytes());
         }

@@ -118,6 +118,31 @@ fn what_is_marked_is_tagged_and_downloaded() {
 }
 
 #[test]
+fn a_download_stays_below_its_folder_and_says_what_it_leaves_out() {
+    if !has_tmux() {
+        return;
+    }
+    let bench = Bench::with_objects(&["ok", "d/in"]);
+    bench.file("f", "evil");
+    for key in ["s3://box/../out", "s3://box/d/../out"] {
+        bench.ok(&format!("cp f {key} --quiet"));
+    }
+    let terminal = browse(&bench, "s3://box", SIZES[1]);
+    terminal.shows("4 objects");
+    terminal.press(&["1", "a", "g", "BSpace"]);
+    terminal.type_text("deep/down");
+    terminal.press(&["Enter"]);
+    terminal.shows("warning: Skipping file ../out");
+    confirm(&terminal, "yes", "done: 2 objects");
+    assert_eq!(
+        (bench.read("deep/down/ok"), bench.read("deep/down/d/in")),
+        ("ok".into(), "d/in".into())
+    );
+    assert_eq!(bench.names_in("deep"), ["down"]);
+    terminal.leave("q");
+}
+
+#[test]
 fn what_the_service_refuses_is_shown() {
     if !has_tmux() {
         return;

@@ -148,6 +148,25 @@ fn servers_without_a_valid_certificate_get_nothing() {
     }
 }
 
+#[test]
+fn what_gives_credentials_is_verified_in_any_case() {
+    let bench = Bench::with_objects(&["k"]);
+    bench.file("token", "SECRET");
+    let both = [&rustls::version::TLS12, &rustls::version::TLS13];
+    let (address, heads) = serve(&params("localhost"), None, &both);
+    let mut command = bench.command("ls s3://box --no-verify-ssl");
+    for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
+        command.env_remove(name);
+    }
+    command.env("AWS_ENDPOINT_URL_STS", format!("https://localhost:{}", address.port()));
+    command.env("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/r");
+    command.env("AWS_WEB_IDENTITY_TOKEN_FILE", bench.folder().join("token"));
+    let output = command.output().unwrap();
+    assert_ne!(output.status.code(), Some(0), "{output:?}");
+    assert!(stderr(&output).contains("SSL validation failed"), "{output:?}");
+    assert_eq!(*heads.lock().unwrap(), [""; 0], "something was sent");
+}
+
 /// As `openssl req -x509` makes them: for a host, signed by itself, and marked as an authority.
 fn self_made(host: &str) -> CertificateParams {
     let mut params = params(host);

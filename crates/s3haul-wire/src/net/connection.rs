@@ -233,6 +233,7 @@ impl Connection {
         let grace = body_length.min(KERNEL_BUFFER) / SLOWEST_BYTES_PER_S;
         let silence = silence + Duration::from_secs(grace);
         let mut written = self.meter.written();
+        let written_whole = written + body_length;
         let mut silent_since = None;
         let mut wake_at = wake_after.map(|after| Instant::now() + after);
         let wake_every = wake_after.unwrap_or_default() / 4;
@@ -241,6 +242,12 @@ impl Connection {
         std::future::poll_fn(|cx| {
             self.drive(cx);
             match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                // What was not sent yet cannot have been stored.
+                Poll::Ready(Ok(answer))
+                    if answer.status().is_success() && self.meter.written() < written_whole =>
+                {
+                    return Poll::Ready(Err(Broken::Lost(None)));
+                }
                 Poll::Ready(Ok(answer)) => return Poll::Ready(Ok(answer)),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Broken::Lost(Some(error)))),
                 Poll::Pending if self.has_ended => return Poll::Ready(Err(Broken::Lost(None))),

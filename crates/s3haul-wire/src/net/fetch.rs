@@ -1,11 +1,12 @@
 //! A small HTTP client for what is not S3: sources of credentials, collectors of metrics.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Request, Response, StatusCode};
 
 use super::body::BodyStream;
 use super::connect::{Dialer, Route};
@@ -13,15 +14,17 @@ use super::connection::{Broken, Notice, SendBody};
 use super::pool::Pool;
 use super::proxy;
 use super::tls::Tls;
-use crate::config::{ClientConfig, ProxyConfig};
+use crate::config::{ClientConfig, ProxyConfig, TlsConfig};
 use crate::env::{Env, Waits};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Limits for metadata services on this machine or instance.
-const NEAR_PATIENCE: Duration = Duration::from_secs(1);
+/// Limit for metadata services on this machine or instance.
+const NEAR_PATIENCE: Duration = Duration::from_secs(2);
+/// Limit for the metadata service of EC2, which is asked wherever nothing else has credentials.
+const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// Limit for others, a connection and an answer each.
 const FAR_PATIENCE: Duration = Duration::from_secs(10);
-/// Attempts at a distant service.
+/// Attempts at a service, but for that of EC2.
 const ATTEMPTS: u32 = 3;
 /// Pause between them.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -45,9 +48,12 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// For `what`, which messages about waiting name: `credentials`. Services of this machine or
-    /// instance have one attempt, and a second for a connection and for an answer: absent ones
-    /// must be noticed quickly.
+    /// instance have two seconds, that of EC2 one second and one attempt: absent ones must be
+    /// noticed quickly. Certificates are verified whatever is said of S3's: what is sent and had
+    /// here is worth more than an object.
     pub(crate) fn new(what: &'static str, config: &ClientConfig, env: &Env) -> Self {
+        let tls = TlsConfig { verify: true, ..config.tls.clone() };
+        let config = &ClientConfig { tls, ..config.clone() };
         let near = Some(pool(config, env, NEAR_PATIENCE));
         Self { near, ..Self::patient(what, config, env) }
     }
@@ -75,6 +81,7 @@ impl Fetcher {
         let host = uri.host().ok_or_else(invalid)?.trim_matches(['[', ']']).to_owned();
         let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
         let (pool, patience) = match &self.near {
+            Some(near) if is_of_instance(&host) => (near, PROBE_PATIENCE),
             Some(near) if is_near(&host) => (near, NEAR_PATIENCE),
             _ => (&self.far, FAR_PATIENCE),
         };
@@ -105,13 +112,16 @@ impl Fetcher {
     ///
     /// Fails if the address is not one of HTTP, or if no answer comes.
     pub async fn fetch(&self, request: &Request<Bytes>) -> Result<Response<Bytes>> {
-        let is_near = self.near.is_some() && request.uri().host().is_some_and(is_near);
-        let attempts = if is_near { 1 } else { ATTEMPTS };
+        let is_probe = self.near.is_some() && request.uri().host().is_some_and(is_of_instance);
+        let attempts = if is_probe { 1 } else { ATTEMPTS };
         let mut attempt = 1;
         loop {
             let result = self.once(request).await;
             let is_passing = match &result {
-                Ok(response) => response.status().is_server_error(),
+                Ok(response) => {
+                    let status = response.status();
+                    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
+                }
                 Err(error) => matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout),
             };
             if !is_passing || attempt >= attempts {
@@ -128,15 +138,27 @@ fn pool(config: &ClientConfig, env: &Env, connect_timeout: Duration) -> Pool {
     Pool::new(Dialer { env: env.clone(), tls, connect_timeout }, CONNECTIONS_MAX)
 }
 
+/// The metadata service of EC2
+/// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html>).
+const OF_INSTANCE: [&str; 2] = ["169.254.169.254", "fd00:ec2::254"];
+/// That of EKS, beside link-local addresses.
+const OF_CONTAINER: &str = "fd00:ec2::23";
+
+fn address_of(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse().ok()
+}
+
+fn is_of_instance(host: &str) -> bool {
+    OF_INSTANCE.iter().any(|instance| address_of(host) == address_of(instance))
+}
+
 /// Metadata services: link-local addresses, this machine, and their IPv6 forms.
 fn is_near(host: &str) -> bool {
-    let host = host.trim_matches(['[', ']']);
-    host == "localhost"
-        || host.starts_with("169.254.")
-        || host.starts_with("127.")
-        || host == "::1"
-        || host.eq_ignore_ascii_case("fd00:ec2::254")
-        || host.eq_ignore_ascii_case("fd00:ec2::23")
+    let is_near = |address: IpAddr| {
+        let is_link_local = matches!(address, IpAddr::V4(address) if address.is_link_local());
+        is_link_local || address.is_loopback() || Some(address) == address_of(OF_CONTAINER)
+    };
+    host == "localhost" || is_of_instance(host) || address_of(host).is_some_and(is_near)
 }
 
 fn to_send(

@@ -129,6 +129,28 @@ impl Client {
         written
     }
 
+    /// Holds the checksum in the answer to a write against the one that was sent.
+    pub(super) fn check_stored(
+        request: &Request<'_>,
+        sent: Option<&Checksum>,
+        stored: Option<&Checksum>,
+    ) -> Result<()> {
+        let (Some(sent), Some(stored)) = (sent, stored) else { return Ok(()) };
+        let is_other = sent.algorithm == stored.algorithm
+            && sent.is_composite() == stored.is_composite()
+            && sent.value != stored.value;
+        if !is_other {
+            return Ok(());
+        }
+        let message = format!(
+            "the server has stored other bytes than were sent: their {} is {} instead of {}",
+            stored.algorithm.name(),
+            stored.value,
+            sent.value
+        );
+        Err(request.blamed(Error::new(ErrorKind::Integrity, message)))
+    }
+
     /// Holds the answer to a write against the encryption that was asked for. Where it says
     /// nothing (MinIO does not, of copies) the object's own headers count.
     pub(super) async fn confirm(

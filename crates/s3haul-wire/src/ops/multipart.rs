@@ -257,6 +257,7 @@ impl Client {
         }
         let told = self.written(answer);
         let sent = sent.filter(|sent| Some(sent.algorithm) == checksum);
+        Self::check_stored(&request, sent.as_ref(), told.checksum.as_ref())?;
         let checksum = told.checksum.or(sent);
         Ok(CompletedPart { part_number: input.part_number, etag: told.etag, checksum, size })
     }

@@ -247,7 +247,10 @@ impl Client {
         match self.call(&request).await {
             Ok(answer) => {
                 self.confirm(&request, protection, &answer.headers).await?;
-                Ok(self.written(answer))
+                let written = self.written(answer);
+                let sent = request.payload.digests().checksum.as_ref();
+                Self::check_stored(&request, sent, written.checksum.as_ref())?;
+                Ok(written)
             }
             Err(error) if input.conditions.are_any() && is_retried_refusal(&error) => {
                 let mut payload = request.payload.clone();

@@ -4,15 +4,19 @@ mod belief;
 mod encryption;
 
 use std::fmt::Write as _;
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::io::AsyncWriteExt as _;
 
 use super::*;
+use crate::env::{BoxFuture, Connector, Env, Io};
 use crate::error::{Error, ErrorKind};
-use crate::testing::{Reply, Seen, World, client, client_with, config};
+use crate::testing::{PausedClock, Reply, Seen, World, client, client_with, config};
 use crate::units::ByteRange;
 use crate::{
     BodyStream, Checksum, ChecksumAlgorithm, ChecksumMode, Client, CredentialsConfig, CustomerKey,
@@ -203,6 +207,73 @@ async fn a_conditional_put_that_is_refused_at_once_is_refused() {
     let input = PutObject { conditions, ..put("k", &properties) };
     let error = client(&world).put_object(input).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreconditionFailed);
+    assert_eq!(world.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_put_whose_checksum_is_answered_otherwise_has_failed() {
+    for (headers, is_right) in [
+        ("x-amz-checksum-crc64nvme: M3eFcAZSQlc=\r\n", true),
+        ("x-amz-checksum-crc64nvme: AAAAAAAAAAA=\r\n", false),
+        ("x-amz-checksum-crc32: AAAAAA==\r\n", true),
+        ("", true),
+    ] {
+        let world = World::new(move |_| Reply::status(200, headers, ""));
+        let (client, properties) = (client(&world), ObjectProperties::default());
+        let mut payload = Payload::from_bytes(Bytes::from_static(b"hello"));
+        payload.digest(client.upload_digests(None));
+        let input = PutObject { payload: payload.clone(), ..put("k", &properties) };
+        let put = client.put_object(input).await.map(drop);
+        let part = UploadPart {
+            bucket: "b",
+            key: "k",
+            upload_id: "u",
+            part_number: 1,
+            payload,
+            checksum: Some(ChecksumAlgorithm::Crc64Nvme),
+            encryption: None,
+            customer_key: None,
+        };
+        for result in [put, client.upload_part(part).await.map(drop)] {
+            let kind = result.err().map(|error| error.kind());
+            assert_eq!(kind, (!is_right).then_some(ErrorKind::Integrity), "{headers}");
+        }
+    }
+}
+
+/// A world whose first connection answers before it has read a body.
+struct Hasty(World);
+
+impl Connector for Hasty {
+    fn resolve<'a>(
+        &'a self,
+        host: &'a str,
+        port: u16,
+    ) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
+        self.0.resolve(host, port)
+    }
+
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Io>>> {
+        if self.0.connections.fetch_add(1, Ordering::SeqCst) > 0 {
+            return self.0.connect(address);
+        }
+        let (near, mut far) = tokio::io::duplex(4096);
+        tokio::spawn(async move {
+            far.write_all(&Reply::ok("").bytes).await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        Box::pin(async { Ok(Box::new(near) as Box<dyn Io>) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_sent_yet_is_not_stored() {
+    let world = World::new(|_| Reply::ok(""));
+    let env = Env::new(Arc::new(Hasty(world.clone())), Arc::new(PausedClock::new()), 7);
+    let client = Client::new(config(), env).unwrap();
+    let properties = ObjectProperties::default();
+    let payload = Payload::from_bytes(Bytes::from(vec![7; 100_000]));
+    client.put_object(PutObject { payload, ..put("k", &properties) }).await.unwrap();
     assert_eq!(world.seen().len(), 1);
 }
 
@@ -603,13 +674,15 @@ async fn a_service_without_trailers_gets_the_part_from_memory() {
     }
 }
 
-/// What the service says that it stored is not what counts.
 #[tokio::test(start_paused = true)]
 async fn a_part_from_memory_has_its_own_checksum() {
-    let wrong = "x-amz-checksum-crc64nvme: AAAAAAAAAAA=\r\n";
-    let world = World::new(move |_| Reply::status(200, wrong, ""));
+    let world = World::new(move |_| Reply::ok(""));
     let part = send_streamed(&client(&world), PART_BYTES).await.unwrap();
     assert_eq!(part.checksum, Some(Checksum::of(ChecksumAlgorithm::Crc64Nvme, &zeros())));
+    let wrong = "x-amz-checksum-crc64nvme: AAAAAAAAAAA=\r\n";
+    let world = World::new(move |_| Reply::status(200, wrong, ""));
+    let error = send_streamed(&client(&world), PART_BYTES).await.unwrap_err();
+    assert_eq!((error.kind(), world.seen().len()), (ErrorKind::Integrity, 2));
 }
 
 #[tokio::test(start_paused = true)]

@@ -54,7 +54,7 @@ const THROTTLE_CODES: [&str; 10] = [
 ];
 
 /// Codes of failures that pass, whatever the status.
-const TRANSIENT_CODES: [&str; 8] = [
+const TRANSIENT_CODES: [&str; 9] = [
     "InternalError",
     "RequestTimeout",
     "RequestTimeoutException",
@@ -63,6 +63,7 @@ const TRANSIENT_CODES: [&str; 8] = [
     "ConditionalRequestConflict",
     "IncompleteBody",
     "BadDigest",
+    "XAmzContentSHA256Mismatch",
 ];
 
 /// Classifies a server's error answer.

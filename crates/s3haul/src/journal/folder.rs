@@ -193,11 +193,16 @@ pub(super) fn remove_logs(folder: &Path, id: &str, before: u64) {
     }
 }
 
-/// The state of a job: its last snapshot, and the changes since.
+/// The state of a job: its last snapshot, and the changes since. Where logs are missing in between,
+/// as where the snapshot is older than it was (in a copy of the folder that was taken while the job
+/// ran, or without the database's own log), those that come later are as good as lost: what they
+/// say was settled builds on what is not known.
 pub(super) fn replay(folder: &Path, id: &str, stored: &Stored) -> Result<Snapshot, JournalError> {
     let boot_id = boot_id();
     let mut state = State::restored(stored.snapshot.clone());
-    for number in logs(folder, id).into_iter().filter(|number| *number >= stored.log) {
+    let later = logs(folder, id).into_iter().filter(|number| *number >= stored.log);
+    let consecutive = later.zip(stored.log..).take_while(|(number, next)| number == next);
+    for (number, _) in consecutive {
         let path = log_path(folder, id, number);
         let bytes = fs::read(&path).map_err(|source| JournalError::Io {
             doing: "read",
@@ -348,5 +353,29 @@ pub(super) fn discard(folder: &Path, id: &str) {
     remove_logs(folder, id, u64::MAX);
     for suffix in ["new", "db-wal", "db-shm", "lock"] {
         _ = fs::remove_file(folder.join(format!("{id}.{suffix}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::encoded;
+    use super::super::state::{Change, Position};
+    use super::*;
+
+    #[test]
+    fn what_comes_after_a_missing_log_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let looked = |name: &str| {
+            let position = Position { name: name.to_owned(), source_seen: 1, target_seen: 0 };
+            encoded(&[Change::Looked(position)], &boot_id())
+        };
+        for (number, name) in [(2, "b"), (3, "c"), (5, "e")] {
+            fs::write(log_path(folder.path(), "j", number), looked(name)).unwrap();
+        }
+        for (log, settled) in [(2, "c"), (3, "c"), (5, "e"), (0, ""), (1, ""), (4, "")] {
+            let stored = Stored { log, ..Stored::default() };
+            let snapshot = replay(folder.path(), "j", &stored).unwrap();
+            assert_eq!(snapshot.settled.name, settled, "{log}");
+        }
     }
 }

@@ -18,7 +18,8 @@ pub(super) const PROBES: &[Probe] = &[
         "Bulk removals and tags are sent without a digest that counts."),
     probe!(Checksums Feature "crc64nvme" crc64nvme:
         "CRC64NVME is stored with an object, and other bytes are refused.",
-        "Uploads are checked by their ETag alone, and `verify` reads more objects."),
+        "Of what was stored of an upload only TLS, or over http its signed SHA-256, says that it \
+         is what was sent, and `verify` reads more objects."),
     probe!(Checksums Feature "crc32c" crc32c:
         "CRC32C is stored with an object, and other bytes are refused.",
         "`--checksum-algorithm CRC32C` has no effect or fails."),

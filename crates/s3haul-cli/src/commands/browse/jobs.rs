@@ -29,6 +29,8 @@ use crate::settings::{BrowseSettings, Environment, TransferSettings, command_lin
 
 /// Messages of a command that are kept.
 const MESSAGES_MAX: usize = 100;
+/// Warnings of a plan that are shown beside what it comes to: of objects that are left out, mostly.
+const WARNINGS_MAX: usize = 8;
 /// Removed objects after which they are taken out of the tree.
 const REMOVED_MAX: usize = 1000;
 
@@ -123,7 +125,7 @@ impl Jobs {
         let token = self.begin();
         held(&self.plans).clear();
         *held(&self.has_names) = false;
-        let (mut commands, mut plans) = (Vec::new(), Vec::new());
+        let (mut commands, mut plans, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             let words = self.words(step).map_err(|error| error.message)?;
             let plan = self.file("plan.parquet");
@@ -137,6 +139,8 @@ impl Jobs {
                 return Err(first.unwrap_or_else(|| "the plan was not made".to_owned()));
             }
             plans.push(plan);
+            let is_warning = |message: &String| message.starts_with("warning: ");
+            warnings.extend(ran.messages.into_iter().filter(is_warning));
         }
         held(&self.plans).clone_from(&plans);
         let prices = self.settings.prices.clone();
@@ -148,7 +152,10 @@ impl Jobs {
             Ok((totals.lines(&prices), totals.actions()))
         });
         let summed = sum.await.map_err(|error| error.to_string())?;
-        let (lines, actions) = summed.map_err(|error| error.message)?;
+        let (mut lines, actions) = summed.map_err(|error| error.message)?;
+        let more = warnings.len().saturating_sub(WARNINGS_MAX);
+        lines.extend(warnings.into_iter().take(WARNINGS_MAX));
+        lines.extend((more > 0).then(|| format!("and {more} more warnings")));
         Ok(Planned { commands, lines, actions })
     }
 
