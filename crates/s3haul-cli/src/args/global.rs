@@ -48,16 +48,17 @@ pub(crate) struct GlobalArgs {
     /// Do not sign requests, to read public data without credentials.
     #[arg(long, global = true)]
     pub(crate) no_sign_request: bool,
-    /// Do not verify the server's certificate. Anyone on the network path can then read and change
-    /// the data.
+    /// Do not verify the certificate of the S3 server. Anyone on the network path can then read and
+    /// change the data. Sources of credentials (STS, SSO) are verified in any case.
     #[arg(long, global = true)]
     pub(crate) no_verify_ssl: bool,
     /// Trust the certificate authorities of this PEM file instead of the system's.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) ca_bundle: Option<PathBuf>,
-    /// Give up after this many seconds without a byte from the server; 0 waits forever. After
-    /// an upload it may take a second more for each 64 KiB that may still be on their way, at most
-    /// 64; copies by the server and the completion of uploads in parts may take half an hour.
+    /// Give up after this many seconds without a byte from the server; 0 waits forever. After an
+    /// upload the wait is up to 64 seconds longer (one for each 64 KiB that may still be in
+    /// transit), and copies by the server and completions of multipart uploads may take half an
+    /// hour.
     #[arg(long, global = true, value_name = "SECONDS")]
     pub(crate) cli_read_timeout: Option<u64>,
     /// Give up opening a connection after this many seconds; 0 waits forever.

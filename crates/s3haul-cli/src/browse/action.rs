@@ -72,8 +72,8 @@ impl Action {
             return Err(format!("more than {FOLDERS_MAX} objects: mark their folder"));
         }
         let above = common_folder(folders.iter().chain(objects).map(String::as_str));
-        let mut steps: Vec<_> =
-            folders.iter().map(|path| self.folder_step(bucket, path, above)).collect();
+        let steps = folders.iter().map(|path| self.folder_step(bucket, path, above));
+        let mut steps: Vec<_> = steps.collect::<Result<_, _>>()?;
         match &objects[..] {
             [] => {}
             [key] if is_plain(key) || !self.takes_file() => {
@@ -91,16 +91,20 @@ impl Action {
 
     /// The command for a folder. A download of one whose path leads elsewhere (`..`) is one of the
     /// folder above, which looks at each name before it makes a path of it.
-    fn folder_step(&self, bucket: &str, path: &str, above: &str) -> Step {
+    fn folder_step(&self, bucket: &str, path: &str, above: &str) -> Result<Step, String> {
         let below = path.strip_prefix(above).unwrap_or(path);
         let is_odd = below.split('/').any(|name| matches!(name, "." | ".."));
         if !is_odd || !matches!(self, Self::Download(_)) {
-            return self.step(bucket, path, "--recursive", self.target(path, above));
+            return Ok(self.step(bucket, path, "--recursive", self.target(path, above)));
+        }
+        if above.contains('[') {
+            // It would be a pattern, too.
+            return Err(format!("mark what is in the folder `{below}`, and not the folder"));
         }
         let mut step = self.step(bucket, above, "--recursive", self.target("", ""));
         step.words.push("--exclude=*".to_owned());
         step.words.push(format!("--include={}*", literal(below)));
-        step
+        Ok(step)
     }
 
     /// Whether the command takes `--from`. Versions are not named in files.

@@ -153,6 +153,10 @@ impl ManifestFile {
 }
 
 impl Manifest for ManifestFile {
+    fn is_lasting(&self) -> bool {
+        self.is_lasting
+    }
+
     fn entries(&self) -> s3haul_wire::error::Result<Entries> {
         self.read().map_err(|error| {
             let message = format!("could not read the manifest `{}`: {error}", self.name);

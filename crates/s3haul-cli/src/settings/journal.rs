@@ -165,7 +165,7 @@ pub(super) fn moves_below_itself(job: &Job) -> bool {
     };
     let root = match source.key.find(['*', '?']).filter(|_| !task.select.raw) {
         Some(wildcard) => folder(source.key[..wildcard].rsplit_once('/').map_or("", |it| it.0)),
-        None if task.recursive => folder(&source.key),
+        None if task.recursive || task.from.is_some() => folder(&source.key),
         None => return false,
     };
     let target = (target.bucket, folder(&target.key));

@@ -44,12 +44,6 @@ impl TransferSettings {
                 waits: wait,
             },
         };
-        let is_input = task.objects().from.is_some_and(|from| from.file == "-");
-        if transfer.spec.restore.waits() && is_input {
-            let text = "--wait goes through the names twice, and standard input can be read only \
-                        once: write them to a file";
-            return Err(Failure::usage(text));
-        }
         transfer.output.archive_states = task.action == RestoreAction::Status;
         Ok(transfer)
     }

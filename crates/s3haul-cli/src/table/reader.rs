@@ -155,7 +155,8 @@ impl Reader {
     fn new(column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Result<Self, TableError> {
         if !is_plain(&column) {
             let name = column.name();
-            let message = format!("the column `{name}` holds neither whole numbers nor times");
+            let message =
+                format!("the column `{name}` holds dates, times of day or decimal fractions");
             return Err(TableError::General(message));
         }
         Ok(match column.physical_type() {
@@ -223,17 +224,15 @@ fn values<T: DataType>(
 /// scale.
 fn is_plain(column: &ColumnDescriptor) -> bool {
     let is_number = matches!(column.physical_type(), Type::INT32 | Type::INT64);
-    let is_other = match column.logical_type_ref() {
-        Some(logical) => !matches!(logical, LogicalType::Integer(_) | LogicalType::Timestamp(_)),
+    let is_time = match column.logical_type_ref() {
+        Some(logical) => matches!(logical, LogicalType::Date | LogicalType::Time(_)),
         None => matches!(
             column.converted_type(),
-            ConvertedType::DATE
-                | ConvertedType::DECIMAL
-                | ConvertedType::TIME_MILLIS
-                | ConvertedType::TIME_MICROS
+            ConvertedType::DATE | ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS
         ),
     };
-    !(is_number && is_other)
+    // Only decimals have a scale.
+    !(is_number && (is_time || column.type_scale() > 0))
 }
 
 /// What a second has in a column of times; 1 elsewhere.
@@ -262,10 +261,11 @@ mod tests {
         let message = "message m { required int32 n; required int32 u (INTEGER(32, false)); \
                        required int64 t (TIMESTAMP(MILLIS, true)); required int64 o \
                        (TIMESTAMP_MICROS); required byte_array s (UTF8); required int32 d (DATE); \
-                       required int64 e (DECIMAL(10, 2)); required int64 c (TIME(MICROS, true)); }";
+                       required int64 e (DECIMAL(10, 2)); required int64 c (TIME(MICROS, true)); \
+                       required int64 w (DECIMAL(10, 0)); optional int32 x (UNKNOWN); }";
         let schema = SchemaDescriptor::new(Arc::new(parse_message_type(message).unwrap()));
         let plain = schema.columns().iter().filter(|column| is_plain(column));
         let names: String = plain.map(|column| column.name()).collect();
-        assert_eq!(names, "nutos");
+        assert_eq!(names, "nutoswx");
     }
 }

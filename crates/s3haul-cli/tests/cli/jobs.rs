@@ -503,6 +503,7 @@ fn what_keeps_no_journal_refuses_one() {
         "mv --recursive s3://box/ gone --to-key {name}",
         "sync s3://box/ down --to-key {name}",
         "mv --recursive s3://box/ s3://box/y/",
+        "mv --from keys s3://box/ s3://box/y/",
         "mv s3://box/x*.txt s3://box/x/",
         &format!("cp --recursive in s3://box/x/ --sse-c AES256 --sse-c-key {key}"),
     ] {

@@ -69,6 +69,21 @@ fn waiting_ends_with_objects_that_can_be_read() {
 }
 
 #[test]
+fn names_are_gone_through_twice_to_wait() {
+    let bench = bench("500ms");
+    let wait = "restore s3://box --days 1 --wait --from";
+    let refused = bench.run_with_input(&format!("{wait} -"), "x/deep\n");
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert!(stderr(&refused).contains("they can be read only once"), "{refused:?}");
+    assert_eq!(bench.ok("restore s3://box/x/deep --status"), "s3://box/x/deep\tarchived\n");
+    bench.file("keys", "x/deep\nx/none\n");
+    let output = bench.run(&format!("{wait} keys --report r.csv"));
+    assert_eq!(stdout(&output), "restore: s3://box/x/deep\n");
+    assert_eq!(stderr(&output).matches("restore failed: s3://box/x/none").count(), 1);
+    assert_eq!(bench.read("r.csv").matches(",failed,").count(), 1);
+}
+
+#[test]
 fn what_failed_is_tried_again_alone() {
     let bench = bench("1000s");
     let begin = "restore --recursive s3://box/x --days 1 --tier expedited";

@@ -150,6 +150,8 @@ pub(crate) struct Notice<'n> {
 pub(crate) enum Broken {
     /// The connection failed before the first byte of an answer.
     Lost(Option<hyper::Error>),
+    /// An answer that says that all went well came before the whole request was sent.
+    Early,
     /// Nothing came in time.
     Silent,
 }
@@ -242,11 +244,12 @@ impl Connection {
         std::future::poll_fn(|cx| {
             self.drive(cx);
             match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                // What was not sent yet cannot have been stored.
+                // What was not sent yet cannot have been stored. The head counts as well, so that
+                // a body that is shorter than its head, or lies in a buffer of TLS, is not noticed.
                 Poll::Ready(Ok(answer))
                     if answer.status().is_success() && self.meter.written() < written_whole =>
                 {
-                    return Poll::Ready(Err(Broken::Lost(None)));
+                    return Poll::Ready(Err(Broken::Early));
                 }
                 Poll::Ready(Ok(answer)) => return Poll::Ready(Ok(answer)),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Broken::Lost(Some(error)))),

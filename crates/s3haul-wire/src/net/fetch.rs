@@ -48,13 +48,13 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// For `what`, which messages about waiting name: `credentials`. Services of this machine or
-    /// instance have two seconds, that of EC2 one second and one attempt: absent ones must be
-    /// noticed quickly. Certificates are verified whatever is said of S3's: what is sent and had
-    /// here is worth more than an object.
+    /// instance have one second for a connection and two for an answer, that of EC2 one second and
+    /// one attempt: absent ones must be noticed quickly. Certificates are verified whatever is said
+    /// of S3's: credentials are worth more than an object.
     pub(crate) fn new(what: &'static str, config: &ClientConfig, env: &Env) -> Self {
         let tls = TlsConfig { verify: true, ..config.tls.clone() };
         let config = &ClientConfig { tls, ..config.clone() };
-        let near = Some(pool(config, env, NEAR_PATIENCE));
+        let near = Some(pool(config, env, PROBE_PATIENCE));
         Self { near, ..Self::patient(what, config, env) }
     }
 
@@ -96,7 +96,7 @@ impl Fetcher {
         let exchange = lease.connection.exchange(sent, patience, None, notice);
         let answered = exchange.await.map_err(|broken| {
             let kind = match broken {
-                Broken::Lost(_) => ErrorKind::Transport,
+                Broken::Lost(_) | Broken::Early => ErrorKind::Transport,
                 Broken::Silent => ErrorKind::Timeout,
             };
             Error::new(kind, format!("no answer from {endpoint}"))

@@ -129,21 +129,22 @@ impl Client {
         written
     }
 
-    /// Holds the checksum in the answer to a write against the one that was sent.
+    /// Holds the checksum in the answer to a write, where there is one of the algorithm, against
+    /// the one that was sent.
     pub(super) fn check_stored(
         request: &Request<'_>,
         sent: Option<&Checksum>,
-        stored: Option<&Checksum>,
+        answer: &HeaderMap,
     ) -> Result<()> {
-        let (Some(sent), Some(stored)) = (sent, stored) else { return Ok(()) };
-        let is_other = sent.algorithm == stored.algorithm
-            && sent.is_composite() == stored.is_composite()
-            && sent.value != stored.value;
-        if !is_other {
-            return Ok(());
-        }
+        let Some(sent) = sent else { return Ok(()) };
+        let is_other = |stored: &Checksum| {
+            sent.algorithm == stored.algorithm
+                && sent.is_composite() == stored.is_composite()
+                && sent.value != stored.value
+        };
+        let Some(stored) = read_checksums(answer).find(is_other) else { return Ok(()) };
         let message = format!(
-            "the server has stored other bytes than were sent: their {} is {} instead of {}",
+            "the server stored different bytes from those sent: their {} is {} instead of {}",
             stored.algorithm.name(),
             stored.value,
             sent.value

@@ -220,7 +220,7 @@ impl Client {
 
     async fn send_from_memory(&self, input: UploadPart<'_>) -> Result<CompletedPart> {
         let payload = input.payload.clone().in_memory().await?;
-        // Ours, whatever the service says that it got: it may not have looked.
+        // Ours, where the service has none: it may not have looked.
         let checksum = payload.digests().checksum.clone();
         let part = self.send_part(UploadPart { payload, ..input }).await?;
         Ok(CompletedPart { checksum, ..part })
@@ -255,9 +255,9 @@ impl Client {
             );
             return Err(request.blamed(Error::new(ErrorKind::Server, message)));
         }
-        let told = self.written(answer);
         let sent = sent.filter(|sent| Some(sent.algorithm) == checksum);
-        Self::check_stored(&request, sent.as_ref(), told.checksum.as_ref())?;
+        Self::check_stored(&request, sent.as_ref(), &answer.headers)?;
+        let told = self.written(answer);
         let checksum = told.checksum.or(sent);
         Ok(CompletedPart { part_number: input.part_number, etag: told.etag, checksum, size })
     }

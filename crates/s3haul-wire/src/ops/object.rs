@@ -246,11 +246,10 @@ impl Client {
         let protection = input.properties.protection();
         match self.call(&request).await {
             Ok(answer) => {
-                self.confirm(&request, protection, &answer.headers).await?;
-                let written = self.written(answer);
                 let sent = request.payload.digests().checksum.as_ref();
-                Self::check_stored(&request, sent, written.checksum.as_ref())?;
-                Ok(written)
+                Self::check_stored(&request, sent, &answer.headers)?;
+                self.confirm(&request, protection, &answer.headers).await?;
+                Ok(self.written(answer))
             }
             Err(error) if input.conditions.are_any() && is_retried_refusal(&error) => {
                 let mut payload = request.payload.clone();

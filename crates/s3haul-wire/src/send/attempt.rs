@@ -364,6 +364,7 @@ impl<'r> Run<'r> {
                     answer::not_http(&lease.shown(), greeting, &self.secrets())
                 }
                 Broken::Lost(cause) => lost(&lease, cause),
+                Broken::Early => early(&lease),
                 Broken::Silent => {
                     circuit.note_stall(self.subject_hash(), self.silence());
                     silent(&lease)
@@ -600,6 +601,12 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
         Some(cause) => error.with_source(cause),
         None => error,
     }
+}
+
+fn early(lease: &Lease) -> Error {
+    let shown = lease.shown();
+    let message = format!("the server at {shown} answered before the whole request was sent");
+    Error::new(ErrorKind::Transport, message)
 }
 
 /// Whether what came over a new connection is no HTTP, or HTTP that makes no sense.

@@ -11,6 +11,7 @@ use md5::{Digest as _, Md5};
 
 use super::core::Engine;
 use super::integrity::check;
+use crate::engine::inline_io::INLINE_SIZE_MAX;
 use crate::engine::limits::blocking;
 use crate::engine::range_reader::{
     ATTEMPTS_MAX, ObjectState, back_off, may_resume, open, silence_max, wants_checksums,
@@ -167,20 +168,23 @@ impl Receiving {
             return Ok(());
         };
         let chunks = self.chunks.clone();
-        let digest = blocking(move || {
+        let digest = move || {
             let mut hasher = Md5::new();
             for chunk in chunks {
                 hasher.update(chunk);
             }
             hex(&hasher.finalize())
-        });
-        let computed = digest.await;
+        };
+        let is_small = self.received <= INLINE_SIZE_MAX;
+        let computed = if is_small { digest() } else { blocking(digest).await };
         if computed == expected {
             return Ok(());
         }
         let key = &self.object.key;
-        let message =
-            format!("the MD5 of `{key}` is not its `ETag`: stored {expected}, computed {computed}");
+        let message = format!(
+            "the MD5 of `{key}` is {computed}, and its `ETag` is {expected}: if that is no \
+                     MD5 there, set response_checksum_validation = when_required"
+        );
         Err(Error::new(ErrorKind::Integrity, message))
     }
 

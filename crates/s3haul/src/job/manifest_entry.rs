@@ -50,4 +50,7 @@ pub trait Manifest: Debug + Send + Sync {
     /// Starts at the first; fails where that is not possible a second time. Blocks, on a thread
     /// that belongs to a runtime.
     fn entries(&self) -> Result<Entries>;
+
+    /// Whether a second time is possible.
+    fn is_lasting(&self) -> bool;
 }

@@ -222,6 +222,11 @@ fn stored_state(
 ) -> Result<(Stored, Snapshot), JournalError> {
     for _ in 1..READS_MAX {
         let stored = store.read()?.unwrap_or_default();
+        let next = logs(folder, id).into_iter().find(|number| *number >= stored.log);
+        if next.is_some_and(|next| next > stored.log) {
+            // As below, unless logs are missing for good.
+            continue;
+        }
         match replay(folder, id, &stored) {
             // The job has gone on: the log is part of a later snapshot.
             Err(JournalError::Io { source, .. })

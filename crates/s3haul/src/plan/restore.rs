@@ -110,7 +110,7 @@ impl RestoreTask {
     }
 
     /// Whether the job waits until the objects can be read.
-    pub fn waits(self) -> bool {
+    pub(crate) fn waits(self) -> bool {
         matches!(self, Self::Begin { waits: true, .. })
     }
 

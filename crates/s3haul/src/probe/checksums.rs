@@ -18,8 +18,8 @@ pub(super) const PROBES: &[Probe] = &[
         "Bulk removals and tags are sent without a digest that counts."),
     probe!(Checksums Feature "crc64nvme" crc64nvme:
         "CRC64NVME is stored with an object, and other bytes are refused.",
-        "Of what was stored of an upload only TLS, or over http its signed SHA-256, says that it \
-         is what was sent, and `verify` reads more objects."),
+        "Only TLS (over http, the signed SHA-256) shows that an upload was stored as sent, and \
+         `verify` reads more objects."),
     probe!(Checksums Feature "crc32c" crc32c:
         "CRC32C is stored with an object, and other bytes are refused.",
         "`--checksum-algorithm CRC32C` has no effect or fails."),

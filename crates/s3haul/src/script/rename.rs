@@ -2,7 +2,8 @@
 //!
 //! Two sources that would land on one name are found here, before anything is written: the names
 //! of the whole job are kept as hashes of 128 bits, some 20 to 40 bytes an object. That is the only
-//! thing in a job that grows with its objects, and it is there only with `--to-key`. Within one
+//! thing in a job that grows with its objects, and it is there only with `--to-key`, or where a
+//! prefix is moved to one above or below it. Within one
 //! bucket a new name may be the key of another source, and what is written may come along in the
 //! listing: there the keys of all sources are learned first, and only these are sources.
 

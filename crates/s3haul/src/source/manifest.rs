@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::future::try_join_all;
 
 use super::entries::Pass;
 use crate::engine::core::{Engine, Place};
@@ -172,30 +172,41 @@ async fn batch_of(
     pass: Pass,
 ) -> Result<SourceBatch> {
     let root = Arc::clone(&job.root);
-    if !needs_facts(job) {
-        let page = ListPage::from_objects(batch.iter().map(listed))?;
+    let is_asked = match pass {
+        Pass::Learn => job.spec.conditions.needs_facts() || job.spec.filter.is_some(),
+        Pass::Ahead | Pass::Act => needs_facts(job),
+    };
+    if !is_asked {
+        // Of unknown size, it may be more than the marker of a folder.
+        let learnt = |entry| match pass {
+            Pass::Learn => ListedObject { size: 1, ..listed(entry) },
+            Pass::Ahead | Pass::Act => listed(entry),
+        };
+        let page = ListPage::from_objects(batch.iter().map(learnt))?;
         return Ok(SourceBatch::listed(EntryBatch::Objects { page, root }));
     }
     let asked = batch.into_iter().map(|entry| async move {
         // A plan says what is there, and not what a manifest said of it.
         if entry.facts.is_some() && !job.spec.plans {
-            return Some((entry, None));
+            return Ok(Some((entry, None)));
         }
         match head(engine, &entry.key, None).await {
             Ok(head) => {
                 let facts = Some(facts_of(&head));
-                Some((ManifestEntry { facts, ..entry }, Some(Box::new(head))))
+                Ok(Some((ManifestEntry { facts, ..entry }, Some(Box::new(head)))))
             }
+            Err(error) if pass == Pass::Learn && !is_missing(&error) => Err(error),
             Err(error) => {
                 if pass == Pass::Act && !was_moved(job, engine, &entry.key, &error).await {
                     report_missing(job, engine, entry.key, error);
                 }
-                None
+                Ok(None)
             }
         }
     });
-    let found: Vec<_> = join_all(asked).await.into_iter().flatten().collect();
-    let (entries, heads): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let found: Result<Vec<_>> = try_join_all(asked).await;
+    let found = found?.into_iter().flatten();
+    let (entries, heads): (Vec<_>, Vec<_>) = found.unzip();
     let page = ListPage::from_objects(entries.iter().map(listed))?;
     Ok(SourceBatch { heads, ..SourceBatch::listed(EntryBatch::Objects { page, root }) })
 }

@@ -12,6 +12,7 @@ use crate::plan::action::{RestoreAction, SetAction};
 use crate::select::choose::Taken;
 use crate::source::entries::Pass;
 use crate::task::pipeline::{pipeline, try_plan};
+use s3haul_wire::error::{Error, ErrorKind};
 use s3haul_wire::units::RequestCounts;
 
 /// Changes all that the source gives.
@@ -38,6 +39,11 @@ fn set_action(_: &Prepared, engine: &Engine, Taken { entry, .. }: Taken<'_>) -> 
 /// begun before, so that they run while one object after the other is waited for.
 pub(crate) async fn restore(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     if engine.settings.restore.waits() && !job.spec.dry_run {
+        if job.spec.manifest.as_ref().is_some_and(|manifest| !manifest.is_lasting()) {
+            let message = "--wait goes through the names twice, and they can be read only once: \
+                           write them to a file";
+            return engine.report.fatal(Error::new(ErrorKind::Config, message));
+        }
         if begin(job, engine).await {
             wait(job, engine).await;
         }

@@ -257,7 +257,7 @@ async fn limit_of_removals<A: Planned>(
 async fn learn_sources(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     let is_stream = is_listed(job) || (job.spec.manifest.is_some() && job.spec.names.is_none());
     let Some(chooser) = chooser_that_learns(job).filter(|_| is_stream) else { return Ok(()) };
-    let mut entries = Entries::open(job, engine, Pass::Ahead).await?;
+    let mut entries = Entries::open(job, engine, Pass::Learn).await?;
     while let Some(batch) = entries.next().await? {
         learn(job, chooser, batch.entries).await?;
     }

@@ -153,9 +153,9 @@ impl Jobs {
         });
         let summed = sum.await.map_err(|error| error.to_string())?;
         let (mut lines, actions) = summed.map_err(|error| error.message)?;
-        let more = warnings.len().saturating_sub(WARNINGS_MAX);
+        let are_more = warnings.len() > WARNINGS_MAX;
         lines.extend(warnings.into_iter().take(WARNINGS_MAX));
-        lines.extend((more > 0).then(|| format!("and {more} more warnings")));
+        lines.extend(are_more.then(|| "warning: there are more such objects".to_owned()));
         Ok(Planned { commands, lines, actions })
     }
 
