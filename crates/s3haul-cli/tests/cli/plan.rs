@@ -198,6 +198,16 @@ fn an_old_version_that_became_current_is_left_alone() {
 }
 
 #[test]
+fn an_object_is_removed_whose_name_is_that_of_a_folder_now() {
+    let bench = Bench::with_objects(&["a", "keep"]);
+    bench.file("src/a/b", "1");
+    bench.file("src/keep", "keep");
+    plan(&bench, "sync src s3://box --delete");
+    bench.ok("apply p.parquet");
+    assert_eq!(bench.ok("list s3://box --format keys --sort"), "a/b\nkeep\n");
+}
+
+#[test]
 fn a_plan_is_summed_up() {
     let bench = Bench::with_objects(&["x/a", "x/gone"]);
     bench.file("from/a", "longer than it was");

@@ -401,6 +401,12 @@ impl Place {
     fn take(&self, temporary: &str, is_new: bool) -> Result<()> {
         let Self { parent, name, path } = self;
         let exists = || {
+            // Nothing would be overwritten there.
+            let found = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+            let file_type = found.map(|stat| FileType::from_raw_mode(stat.st_mode));
+            if file_type == Ok(FileType::Directory) {
+                return self.fail("a directory is in the way of", Errno::ISDIR);
+            }
             let message = format!("`{}` already exists", path.display());
             Error::new(ErrorKind::PreconditionFailed, message)
         };

@@ -228,7 +228,12 @@ fn a_file_that_must_be_new_replaces_none_that_appeared() {
     symlink("nowhere", place.root.path_of("link")).unwrap();
     assert!(place.root.create("link").unwrap().commit(is_new).is_err());
     let _ = place.root.create("g").unwrap().commit(is_new).unwrap();
-    assert_eq!(place.names(""), ["f", "g", "link"]);
+    // A directory is nothing that would be overwritten.
+    let pending = place.root.create("h").unwrap();
+    let _ = place.root.create("h/below").unwrap().commit(is_new).unwrap();
+    let error = pending.commit(is_new).unwrap_err();
+    assert!(error.to_string().contains("a directory is in the way of"), "{error}");
+    assert_eq!(place.names(""), ["f", "g", "h", "link"]);
 }
 
 #[test]

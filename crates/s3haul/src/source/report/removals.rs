@@ -360,10 +360,11 @@ async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<b
     }
 }
 
-/// Whether there is a file. What cannot be looked at is not taken for missing.
+/// Whether there is a file; a folder of its name is none. What cannot be looked at is not taken for
+/// missing.
 fn exists(path: &Path) -> Result<bool> {
     match path.symlink_metadata() {
-        Ok(_) => Ok(true),
+        Ok(found) => Ok(!found.is_dir()),
         Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(false),
         Err(error) => Err(Error::local("could not examine", path, error)),
     }
