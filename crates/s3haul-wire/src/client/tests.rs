@@ -212,6 +212,15 @@ async fn the_progress_of_a_body_is_reported_in_slices_and_taken_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn more_headers_than_are_read_are_no_reason_to_try_again() {
+    let many = "x-amz-meta-a: x\r\n".repeat(120);
+    let world = World::new(move |_| Reply::status(200, &many, ""));
+    let error = client(&world).call(&get()).await.unwrap_err();
+    assert!(error.to_string().contains("more headers than are read"), "{error}");
+    assert_eq!(world.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn permanent_errors_are_final_at_once() {
     let world = World::new(|_| Reply::status(404, "", ""));
     let error = client(&world).call(&get()).await.unwrap_err();

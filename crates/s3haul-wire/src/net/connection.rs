@@ -28,7 +28,7 @@ use crate::message::payload::{Payload, SendProgress};
 use crate::message::streamed::{self, Piece, WaitsForFile};
 
 /// Read buffer of a connection at most, and bytes of a body queued for writing.
-const BUFFER_MAX: usize = 256 * 1024;
+pub(crate) const BUFFER_MAX: usize = 256 * 1024;
 /// Longest slice of a body whose progress is reported.
 const SLICE_MAX: usize = 256 * 1024;
 /// Bytes that the kernel may hold after it took the last of an upload.

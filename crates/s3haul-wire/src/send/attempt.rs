@@ -32,7 +32,7 @@ use crate::message::payload::{DigestPlan, Payload};
 use crate::message::request::{Expects, Request};
 use crate::net::body::{BodyStream, Collected, OpenAnswer};
 use crate::net::circuit::SUBJECTS_MIN;
-use crate::net::connection::{Broken, Notice, SendBody};
+use crate::net::connection::{BUFFER_MAX, Broken, Notice, SendBody};
 use crate::net::pool::{Host, Lease};
 use crate::net::proxy;
 use crate::sign::redact::Secrets;
@@ -356,6 +356,7 @@ impl<'r> Run<'r> {
                     continue;
                 }
                 Broken::Lost(_) if lease.connection.speaks_tls() => speaks_tls(&lease),
+                Broken::Lost(Some(cause)) if cause.is_parse_too_large() => too_large(&lease),
                 Broken::Lost(cause)
                     if !site.host.dialect().was_heard()
                         && speaks_no_http(&lease, cause.as_ref()) =>
@@ -601,6 +602,16 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
         Some(cause) => error.with_source(cause),
         None => error,
     }
+}
+
+fn too_large(lease: &Lease) -> Error {
+    let message = format!(
+        "the server at {} sent more headers than are read: 100, of {} KiB in all; an object with so \
+         many metadata entries cannot be read",
+        lease.shown(),
+        BUFFER_MAX / 1024
+    );
+    Error::new(ErrorKind::Server, message)
 }
 
 fn early(lease: &Lease) -> Error {

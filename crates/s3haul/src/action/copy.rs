@@ -133,8 +133,14 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     let settings = &engine.settings;
     let plan = CopyPlan::whole(settings);
     let mut properties = said_properties(engine, action, plan);
+    // What a move removes must be what it copied, what is planned what was planned, and headers
+    // those of the bytes.
+    let is_held = settings.is_move || expected.is_some();
+    let mut etag = Some(action.etag.clone()).filter(|_| is_held);
     if plan.inherit_properties {
-        inherit(&mut properties, head_of(engine, action).await?.properties);
+        let head = head_of(engine, action).await?;
+        etag.get_or_insert(head.etag);
+        inherit(&mut properties, head.properties);
     }
     let input = CopyObject {
         bucket: &settings.target_bucket,
@@ -143,9 +149,7 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
             bucket: &settings.source_bucket,
             key: &action.source_key,
             version_id: action.version_id.as_deref(),
-            // What a move removes must be what it copied, and what was planned.
-            if_match: Some(action.etag.as_str())
-                .filter(|etag| (settings.is_move || expected.is_some()) && !etag.is_empty()),
+            if_match: etag.as_deref().filter(|etag| !etag.is_empty()),
             customer_key: settings.source_customer_key.as_ref(),
         },
         properties: &properties,

@@ -19,7 +19,7 @@ use crate::engine::settings::must_copy_in_parts;
 use crate::engine::worker_pool::run_each;
 use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::{CopyAction, SetAction};
-use crate::plan::change::{LegalHoldStep, SelfCopy, Steps};
+use crate::plan::change::{LegalHoldStep, ObjectChange, SelfCopy, Steps};
 use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Acl, Conditions, CopyObject, CopySource};
@@ -70,6 +70,8 @@ async fn change(engine: &Arc<Engine>, key: &str) -> Result<bool> {
         let head = head(engine, key, None).await?;
         steps = change.steps(&head, engine.source.now_s())?;
         if let Some(copy) = steps.copy {
+            let (present, now_s) = (head.properties.retention, engine.source.now_s());
+            change.refuse_weaker(present, now_s, engine.settings.bypass_governance)?;
             copy_onto_itself(engine, key, &head, copy).await?;
             return Ok(true);
         }
@@ -99,6 +101,7 @@ async fn copy_onto_itself(
     if must_copy_in_parts(head.size) {
         return copy_parts(engine, key, head, properties).await;
     }
+    let changed = properties.clone();
     if !replaces_metadata {
         forget_metadata(&mut properties);
     }
@@ -116,7 +119,10 @@ async fn copy_onto_itself(
     };
     let copied = engine.send(|| engine.source.copy_object(input)).await;
     match copied {
-        Ok(written) => check_first(engine, key, &written.etag).await,
+        Ok(written) => {
+            let touched = ObjectChange::touched(&head.properties, &changed);
+            check_first(engine, key, (touched, &written.etag)).await;
+        }
         // Servers that do not know the class take the copy for one that changes nothing.
         Err(error) if !replaces_metadata && error.code() == "InvalidRequest" => {
             let message = "the server seems not to have this storage class or encryption";
@@ -141,10 +147,10 @@ async fn is_changed(engine: &Engine, key: &str) -> bool {
     steps.is_ok_and(|steps| steps.copy.is_none())
 }
 
-/// Checks the first object of a job that was copied: some servers accept a copy and ignore parts of
-/// the request.
-async fn check_first(engine: &Engine, key: &str, etag: &str) {
-    if engine.has_checked_copy() {
+/// Checks the first object of a job of which something was changed by a copy: some servers accept a
+/// copy and ignore parts of the request.
+async fn check_first(engine: &Engine, key: &str, (touched, etag): (u32, &str)) {
+    if engine.has_checked(touched) {
         return;
     }
     let Ok(head) = head(engine, key, None).await else { return };

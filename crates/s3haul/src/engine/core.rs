@@ -1,7 +1,7 @@
 //! What all actions of a job share: settings, clients, limits, reporter.
 
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tokio::runtime::Handle;
@@ -47,7 +47,7 @@ pub(crate) struct Engine {
     content_types: Arc<OnceLock<ContentTypes>>,
     inline_reads: OnceLock<Arc<InlineGate>>,
     tags_asked: AtomicBool,
-    copy_checked: AtomicBool,
+    copy_checked: AtomicU32,
     /// The service of the target has no conditions on what is written.
     pub(crate) conditions_refused: AtomicBool,
     /// Whether a warning that tags of the source cannot be read was reported.
@@ -102,7 +102,7 @@ impl Engine {
             content_types,
             inline_reads: OnceLock::new(),
             tags_asked: AtomicBool::new(false),
-            copy_checked: AtomicBool::new(false),
+            copy_checked: AtomicU32::new(0),
             conditions_refused: AtomicBool::new(false),
             tags_warned: AtomicBool::new(false),
             _alive: alive,
@@ -162,9 +162,10 @@ impl Engine {
         self.tags_asked.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether an earlier call was made: the first copy is checked for what the server applied.
-    pub(crate) fn has_checked_copy(&self) -> bool {
-        self.copy_checked.swap(true, Ordering::Relaxed)
+    /// Whether earlier calls had all of these bits: the first copy that changes something is checked
+    /// for what the server applied.
+    pub(crate) fn has_checked(&self, touched: u32) -> bool {
+        touched & !self.copy_checked.fetch_or(touched, Ordering::Relaxed) == 0
     }
 
     /// Whether it is known that the service of the target heeds conditions on what is written:

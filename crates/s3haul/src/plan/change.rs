@@ -13,7 +13,7 @@ use crate::plan::encoded_words::decode;
 use crate::plan::price::STANDARD;
 use crate::plan::restore::{ArchiveFacts, ArchiveState};
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::{Encryption, ObjectHead, ObjectProperties, Retention};
+use s3haul_wire::{Encryption, LockMode, ObjectHead, ObjectProperties, Retention};
 
 /// Bytes of user metadata that S3 allows for an object, names and values together.
 const METADATA_BYTES_MAX: usize = 2048;
@@ -159,6 +159,54 @@ impl ObjectChange {
         })
     }
 
+    /// Refuses a copy that has a shorter retention than the object, or one that more can end: the
+    /// copy is another version, for which S3 does not refuse it. `bypasses` lets that of governance
+    /// be ended.
+    pub(crate) fn refuse_weaker(
+        &self,
+        present: Option<Retention>,
+        now_s: i64,
+        bypasses: bool,
+    ) -> Result<()> {
+        let running = present.filter(|retention| retention.until_s > now_s);
+        let (Some(present), Some(wanted)) = (running, self.properties.retention) else {
+            return Ok(());
+        };
+        let is_compliance = present.mode == LockMode::Compliance;
+        let is_weaker =
+            wanted.until_s < present.until_s || is_compliance && wanted.mode != present.mode;
+        if !is_weaker || (bypasses && !is_compliance) {
+            return Ok(());
+        }
+        let message = "it has a longer or stricter retention, which a copy would not have: \
+                       nothing was changed";
+        Err(Error::new(ErrorKind::Request, message))
+    }
+
+    /// The properties of an object that a change touches, a bit each, and another one where it
+    /// takes something away: each is something that a server may pass over.
+    pub(crate) fn touched(before: &ObjectProperties, after: &ObjectProperties) -> u32 {
+        let texts = |properties: &ObjectProperties| {
+            [
+                properties.content_type.clone(),
+                properties.content_encoding.clone(),
+                properties.content_language.clone(),
+                properties.content_disposition.clone(),
+                properties.cache_control.clone(),
+                properties.expires.clone(),
+                properties.metadata.as_ref().map(|metadata| format!("{metadata:?}")),
+                properties.storage_class.clone(),
+                properties.encryption.as_ref().map(|encryption| format!("{encryption:?}")),
+            ]
+        };
+        let bit = |(at, (before, after)): (u32, (Option<String>, Option<String>))| match after {
+            _ if before == after => 0,
+            Some(_) => 1 << (2 * at),
+            None => 2 << (2 * at),
+        };
+        (0..).zip(texts(before).into_iter().zip(texts(after))).map(bit).sum()
+    }
+
     /// What a server passed over in a copy that has just been made.
     pub(crate) fn ignored(&self, head: &ObjectHead) -> Option<&'static str> {
         let present = &head.properties;
@@ -286,7 +334,10 @@ fn is_so(wanted: &Encryption, present: Option<&Encryption>) -> bool {
         (
             Encryption::Kms { key_id: Some(wanted) },
             Some(Encryption::Kms { key_id: Some(present) }),
-        ) => wanted == present || present.strip_suffix(wanted).is_some_and(|it| it.ends_with('/')),
+        ) => {
+            wanted == present
+                || present.strip_suffix(wanted).is_some_and(|it| it.ends_with(['/', ':']))
+        }
         _ => false,
     }
 }

@@ -248,6 +248,22 @@ async fn what_no_copy_request_takes_goes_by_parts_of_one_state() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn headers_that_were_read_go_with_the_bytes_that_they_were_of() {
+    let said = |cache_control: Option<String>| ObjectProperties {
+        cache_control,
+        ..ObjectProperties::default()
+    };
+    for (properties, if_match) in
+        [(said(Some("no-cache".to_owned())), Some("\"state\"")), (said(None), None)]
+    {
+        let settings = Settings { properties, source_customer_key: None, ..settings() };
+        let seen = copy(settings, 5, "\"listed\"").await;
+        let copied = of(&seen, "CopyObject")[0];
+        assert_eq!(copied.header("x-amz-copy-source-if-match"), if_match);
+    }
+}
+
 /// A copy in parts begins with the headers and the tags of the source, and ends with a request: six
 /// requests for an object of 14 MiB, which one makes as well.
 #[tokio::test(start_paused = true)]

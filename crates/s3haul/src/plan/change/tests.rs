@@ -52,6 +52,45 @@ fn applied(head: &ObjectHead, steps: &Steps) -> ObjectHead {
 }
 
 #[test]
+fn a_copy_is_no_way_around_a_retention() {
+    let (long, short, over) = (NOW_S + 100, NOW_S + 50, NOW_S - 1);
+    let retention = |mode, until_s| Some(Retention { mode, until_s });
+    let governance = |until_s| retention(LockMode::Governance, until_s);
+    let compliance = |until_s| retention(LockMode::Compliance, until_s);
+    for (present, wanted, bypasses, is_refused) in [
+        (compliance(long), governance(long), true, true),
+        (compliance(long), compliance(short), true, true),
+        (compliance(short), compliance(long), false, false),
+        (governance(long), governance(short), false, true),
+        (governance(long), governance(short), true, false),
+        (governance(short), compliance(long), false, false),
+        (compliance(over), governance(short), false, false),
+        (None, governance(short), false, false),
+        (compliance(long), None, false, false),
+    ] {
+        let change = change(ObjectProperties { retention: wanted, ..ObjectProperties::default() });
+        let refused = change.refuse_weaker(present, NOW_S, bypasses).is_err();
+        assert_eq!(refused, is_refused, "{present:?} {wanted:?} {bypasses}");
+    }
+}
+
+#[test]
+fn each_property_is_looked_at_once() {
+    let before = head().properties;
+    let with = |cache_control: Option<&str>| ObjectProperties {
+        cache_control: cache_control.map(str::to_owned),
+        ..before.clone()
+    };
+    let (other, none) = (with(Some("public")), with(None));
+    let touched = |after| ObjectChange::touched(&before, after);
+    assert_eq!(touched(&before), 0);
+    assert_eq!(touched(&other) & touched(&none), 0, "a server may do one and not the other");
+    let both = ObjectProperties { content_type: None, ..other.clone() };
+    assert_eq!(touched(&both) & touched(&other), touched(&other));
+    assert_eq!(touched(&both).count_ones(), 2);
+}
+
+#[test]
 fn what_is_kept_is_sent_again() {
     let wanted =
         ObjectProperties { content_type: Some("image/png".into()), ..ObjectProperties::default() };
