@@ -606,8 +606,8 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
 
 fn too_large(lease: &Lease) -> Error {
     let message = format!(
-        "the server at {} sent more headers than are read: 100, of {} KiB in all; an object with so \
-         many metadata entries cannot be read",
+        "the server at {} sent more headers than are read: 100, of {} KiB in all; an object with \
+         so many metadata entries cannot be read",
         lease.shown(),
         BUFFER_MAX / 1024
     );
