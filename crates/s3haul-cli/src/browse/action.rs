@@ -243,6 +243,8 @@ mod tests {
                 "cp --recursive s3://b/p/ ./ --exclude=* --include=a[*]/./*",
             ]
         );
+        let targets = Targets { folders: vec!["p[1]/../".to_owned()], objects: Vec::new() };
+        assert!(download.steps("b", &targets).unwrap_err().contains("mark what is in"));
         assert_eq!(lines(&Action::Delete, &["p/../"], &[]), ["rm --recursive s3://b/p/../"]);
         assert_eq!(lines(&Action::Delete, &[], &["p/a/"]), ["rm s3://b/p/ --from 1"]);
         let versions = lines(&Action::DeleteVersions, &[], &["a", "c*"]);

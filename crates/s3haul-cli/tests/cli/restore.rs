@@ -74,7 +74,7 @@ fn names_are_gone_through_twice_to_wait() {
     let wait = "restore s3://box --days 1 --wait --from";
     let refused = bench.run_with_input(&format!("{wait} -"), "x/deep\n");
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-    assert!(stderr(&refused).contains("they can be read only once"), "{refused:?}");
+    assert!(stderr(&refused).contains("this one can be read only once"), "{refused:?}");
     assert_eq!(bench.ok("restore s3://box/x/deep --status"), "s3://box/x/deep\tarchived\n");
     bench.file("keys", "x/deep\nx/none\n");
     let output = bench.run(&format!("{wait} keys --report r.csv"));

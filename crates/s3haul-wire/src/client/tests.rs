@@ -216,7 +216,7 @@ async fn more_headers_than_are_read_are_no_reason_to_try_again() {
     let many = "x-amz-meta-a: x\r\n".repeat(120);
     let world = World::new(move |_| Reply::status(200, &many, ""));
     let error = client(&world).call(&get()).await.unwrap_err();
-    assert!(error.to_string().contains("more headers than are read"), "{error}");
+    assert!(error.to_string().contains("more response headers than can be read"), "{error}");
     assert_eq!(world.seen().len(), 1);
 }
 

@@ -350,13 +350,13 @@ impl<'r> Run<'r> {
                 return Err(Failure::new(error));
             }
             let error = match broken {
+                Broken::Lost(Some(cause)) if cause.is_parse_too_large() => too_large(&lease, cause),
                 Broken::Lost(_) if lease.is_reused && !is_fresh => {
                     is_fresh = true;
                     self.resends += 1;
                     continue;
                 }
                 Broken::Lost(_) if lease.connection.speaks_tls() => speaks_tls(&lease),
-                Broken::Lost(Some(cause)) if cause.is_parse_too_large() => too_large(&lease),
                 Broken::Lost(cause)
                     if !site.host.dialect().was_heard()
                         && speaks_no_http(&lease, cause.as_ref()) =>
@@ -604,14 +604,14 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
     }
 }
 
-fn too_large(lease: &Lease) -> Error {
+fn too_large(lease: &Lease, cause: hyper::Error) -> Error {
     let message = format!(
-        "the server at {} sent more headers than are read: 100, of {} KiB in all; an object with \
-         so many metadata entries cannot be read",
+        "the server at {} sent more response headers than can be read (at most 100, {} KiB in \
+         total)",
         lease.shown(),
         BUFFER_MAX / 1024
     );
-    Error::new(ErrorKind::Server, message)
+    Error::new(ErrorKind::Server, message).with_source(cause)
 }
 
 fn early(lease: &Lease) -> Error {

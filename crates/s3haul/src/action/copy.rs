@@ -16,11 +16,14 @@ use crate::action::request_counts::{of_copy, of_relay};
 use crate::engine::copy_props::{CopyPlan, inherit};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
-use crate::engine::object::{conditions_of, has_no_conditions, head_at, refuse_unexpected};
+use crate::engine::object::{
+    conditions_of, has_no_conditions, head_at, is_missing, refuse_unexpected,
+};
 use crate::engine::remove_object::remove_source_object;
 use crate::engine::server_copy::assemble;
 use crate::engine::server_copy::carry_tags;
 use crate::engine::server_copy::head_of;
+use crate::engine::server_copy::is_onto_itself;
 use crate::engine::server_copy::part_size;
 use crate::engine::server_copy::refuse_move_onto_itself;
 use crate::engine::server_copy::said_properties;
@@ -136,10 +139,13 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     // What a move removes must be what it copied, what is planned what was planned, and headers
     // those of the bytes.
     let is_held = settings.is_move || expected.is_some();
-    let mut etag = Some(action.etag.clone()).filter(|_| is_held);
+    let mut etag = Some(action.etag.clone()).filter(|etag| is_held && !etag.is_empty());
     if plan.inherit_properties {
         let head = head_of(engine, action).await?;
-        etag.get_or_insert(head.etag);
+        // Of what is copied onto itself, an attempt whose answer was lost has made another state.
+        if !is_onto_itself(engine, action) {
+            etag = etag.or(Some(head.etag));
+        }
         inherit(&mut properties, head.properties);
     }
     let input = CopyObject {
@@ -169,10 +175,15 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
         Err(error) if is_in_place(engine, action, &error).await => Ok(()),
         copied => copied.map(drop),
     };
-    copied.map_err(|error| {
-        // With `--no-overwrite` it is either condition: nothing was copied and nothing is removed.
-        if settings.no_overwrite { error } else { source_replaced(error) }
-    })?;
+    if let Err(error) = copied {
+        // With `--no-overwrite` it may be either condition.
+        let is_either = settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed;
+        let is_there = is_either && {
+            let found = head_at(engine, Place::Target, &action.target_key, None).await;
+            !found.is_err_and(|error| is_missing(&error))
+        };
+        return Err(if is_there { error } else { source_replaced(error) });
+    }
     engine.report.moved(action.size);
     Ok(())
 }

@@ -70,8 +70,7 @@ async fn change(engine: &Arc<Engine>, key: &str) -> Result<bool> {
         let head = head(engine, key, None).await?;
         steps = change.steps(&head, engine.source.now_s())?;
         if let Some(copy) = steps.copy {
-            let (present, now_s) = (head.properties.retention, engine.source.now_s());
-            change.refuse_weaker(present, now_s, engine.settings.bypass_governance)?;
+            change.refuse_weaker(head.properties.retention, engine.source.now_s())?;
             copy_onto_itself(engine, key, &head, copy).await?;
             return Ok(true);
         }

@@ -162,8 +162,8 @@ impl Engine {
         self.tags_asked.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether earlier calls had all of these bits: the first copy that changes something is
-    /// checked for what the server applied.
+    /// Whether earlier calls covered all of these bits: the first copy that touches each property
+    /// is checked for what the server applied.
     pub(crate) fn has_checked(&self, touched: u32) -> bool {
         touched & !self.copy_checked.fetch_or(touched, Ordering::Relaxed) == 0
     }

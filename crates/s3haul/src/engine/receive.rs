@@ -182,8 +182,8 @@ impl Receiving {
         }
         let key = &self.object.key;
         let message = format!(
-            "the MD5 of `{key}` is {computed}, and its `ETag` is {expected}: if that is no \
-                     MD5 there, set response_checksum_validation = when_required"
+            "the MD5 of `{key}` is {computed}, and its `ETag` is {expected}: if ETags are not MD5s \
+             on this service, set response_checksum_validation = when_required"
         );
         Err(Error::new(ErrorKind::Integrity, message))
     }

@@ -54,7 +54,7 @@ pub(crate) fn said_properties(
 
 /// Whether source and target of an action are one object. Buckets of one name on two endpoints are
 /// two buckets.
-fn is_onto_itself(engine: &Engine, action: &CopyAction) -> bool {
+pub(crate) fn is_onto_itself(engine: &Engine, action: &CopyAction) -> bool {
     let settings = &engine.settings;
     settings.source_bucket == settings.target_bucket
         && action.source_key == action.target_key

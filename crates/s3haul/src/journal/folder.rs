@@ -198,9 +198,18 @@ pub(super) fn remove_logs(folder: &Path, id: &str, before: u64) {
 /// ran, or without the database's own log), those that come later are as good as lost: what they
 /// say was settled builds on what is not known.
 pub(super) fn replay(folder: &Path, id: &str, stored: &Stored) -> Result<Snapshot, JournalError> {
+    replay_logs(folder, id, stored, &logs(folder, id))
+}
+
+fn replay_logs(
+    folder: &Path,
+    id: &str,
+    stored: &Stored,
+    numbers: &[u64],
+) -> Result<Snapshot, JournalError> {
     let boot_id = boot_id();
     let mut state = State::restored(stored.snapshot.clone());
-    let later = logs(folder, id).into_iter().filter(|number| *number >= stored.log);
+    let later = numbers.iter().copied().filter(|number| *number >= stored.log);
     let consecutive = later.zip(stored.log..).take_while(|(number, next)| number == next);
     for (number, _) in consecutive {
         let path = log_path(folder, id, number);
@@ -222,12 +231,13 @@ fn stored_state(
 ) -> Result<(Stored, Snapshot), JournalError> {
     for _ in 1..READS_MAX {
         let stored = store.read()?.unwrap_or_default();
-        let next = logs(folder, id).into_iter().find(|number| *number >= stored.log);
-        if next.is_some_and(|next| next > stored.log) {
-            // As below, unless logs are missing for good.
+        let numbers = logs(folder, id);
+        let next = numbers.iter().find(|number| **number >= stored.log);
+        if next.is_some_and(|next| *next > stored.log) {
+            // The job has gone on meanwhile. If logs are missing for good, the snapshot counts.
             continue;
         }
-        match replay(folder, id, &stored) {
+        match replay_logs(folder, id, &stored, &numbers) {
             // The job has gone on: the log is part of a later snapshot.
             Err(JournalError::Io { source, .. })
                 if source.kind() == std::io::ErrorKind::NotFound => {}

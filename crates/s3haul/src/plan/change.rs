@@ -159,52 +159,49 @@ impl ObjectChange {
         })
     }
 
-    /// Refuses a copy that has a shorter retention than the object, or one that more can end: the
-    /// copy is another version, for which S3 does not refuse it. `bypasses` lets that of governance
-    /// be ended.
-    pub(crate) fn refuse_weaker(
-        &self,
-        present: Option<Retention>,
-        now_s: i64,
-        bypasses: bool,
-    ) -> Result<()> {
+    /// Refuses a copy that has a shorter retention than the object, or one that more users can
+    /// remove: the copy is another version, for which S3 does not refuse it.
+    pub(crate) fn refuse_weaker(&self, present: Option<Retention>, now_s: i64) -> Result<()> {
         let running = present.filter(|retention| retention.until_s > now_s);
         let (Some(present), Some(wanted)) = (running, self.properties.retention) else {
             return Ok(());
         };
         let is_compliance = present.mode == LockMode::Compliance;
-        let is_weaker =
-            wanted.until_s < present.until_s || is_compliance && wanted.mode != present.mode;
-        if !is_weaker || (bypasses && !is_compliance) {
+        let is_shorter = wanted.until_s < present.until_s;
+        let is_weaker = is_shorter || (is_compliance && wanted.mode != present.mode);
+        if !is_weaker || (self.bypass_governance && !is_compliance) {
             return Ok(());
         }
-        let message = "it has a longer or stricter retention, which a copy would not have: \
-                       nothing was changed";
+        let hint = if is_compliance { "" } else { " (see --bypass-governance)" };
+        let message = format!(
+            "it is locked for longer, or more strictly, than was asked, and this change would make \
+             a new version without that lock: nothing was changed{hint}"
+        );
         Err(Error::new(ErrorKind::Request, message))
     }
 
-    /// The properties of an object that a change touches, a bit each, and another one where it
-    /// takes something away: each is something that a server may pass over.
+    /// The properties of an object that a change touches: two bits each, one where something is
+    /// added or changed and one where something is removed. A server may pass over either.
     pub(crate) fn touched(before: &ObjectProperties, after: &ObjectProperties) -> u32 {
-        let texts = |properties: &ObjectProperties| {
-            [
-                properties.content_type.clone(),
-                properties.content_encoding.clone(),
-                properties.content_language.clone(),
-                properties.content_disposition.clone(),
-                properties.cache_control.clone(),
-                properties.expires.clone(),
-                properties.metadata.as_ref().map(|metadata| format!("{metadata:?}")),
-                properties.storage_class.clone(),
-                properties.encryption.as_ref().map(|encryption| format!("{encryption:?}")),
-            ]
+        let of_text = |before: Option<&str>, after: Option<&str>| {
+            (after.is_some() && after != before, before.is_some() && after.is_none())
         };
-        let bit = |(at, (before, after)): (u32, (Option<String>, Option<String>))| match after {
-            _ if before == after => 0,
-            Some(_) => 1 << (2 * at),
-            None => 2 << (2 * at),
+        let encryption = |properties: &ObjectProperties| {
+            properties.encryption.as_ref().map(|encryption| format!("{encryption:?}"))
         };
-        (0..).zip(texts(before).into_iter().zip(texts(after))).map(bit).sum()
+        let mut all: Vec<(bool, bool)> = headers_of(before)
+            .into_iter()
+            .zip(headers_of(after))
+            .map(|(before, after)| of_text(before.map(String::as_str), after.map(String::as_str)))
+            .collect();
+        all.push(of_text(Some(class_of(before)), Some(class_of(after))));
+        all.push(of_text(encryption(before).as_deref(), encryption(after).as_deref()));
+        let names = |properties: &ObjectProperties| by_name(properties.metadata.iter().flatten());
+        let (old, new) = (names(before), names(after));
+        let is_added = new.iter().any(|(name, value)| old.get(name) != Some(value));
+        all.push((is_added, old.keys().any(|name| !new.contains_key(name))));
+        let bits = |(is_changed, is_removed)| u32::from(is_changed) | u32::from(is_removed) << 1;
+        all.into_iter().fold(0, |mask, each| mask << 2 | bits(each))
     }
 
     /// What a server passed over in a copy that has just been made.

@@ -3,9 +3,9 @@
 //! Two sources that would land on one name are found here, before anything is written: the names
 //! of the whole job are kept as hashes of 128 bits, some 20 to 40 bytes an object. That is the only
 //! thing in a job that grows with its objects, and it is there only with `--to-key`, or where a
-//! prefix is moved to one above or below it. Within one
-//! bucket a new name may be the key of another source, and what is written may come along in the
-//! listing: there the keys of all sources are learned first, and only these are sources.
+//! prefix is moved to one above or below it. Within one bucket a new name may be the key of another
+//! source, and what is written may come along in the listing: there the keys of all sources are
+//! learned first, and only these are sources.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -215,6 +215,12 @@ impl Chooser {
     /// Whether all sources have to be learned before any is decided on.
     pub(crate) fn needs_sources(shared: &SharedChooser) -> bool {
         shared.lock().unwrap_or_else(PoisonError::into_inner).learns()
+    }
+
+    /// Learns that a key may be that of a source, whatever the filter says.
+    pub(crate) fn learn_name(shared: &SharedChooser, key: &str) {
+        let mut chooser = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        chooser.sources.insert(key);
     }
 
     /// Learns which objects are sources. Blocks for as long as the filter takes.

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 
 use super::entries::Pass;
 use crate::engine::core::{Engine, Place};
@@ -19,6 +19,7 @@ use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 use crate::job::prepare::Prepared;
 use crate::location::{Location, ObjectName};
+use crate::script::rename::Chooser;
 use s3haul_list::KeyRange;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -178,34 +179,39 @@ async fn batch_of(
     };
     if !is_asked {
         // Of unknown size, it may be more than the marker of a folder.
-        let learnt = |entry| match pass {
-            Pass::Learn => ListedObject { size: 1, ..listed(entry) },
-            Pass::Ahead | Pass::Act => listed(entry),
-        };
-        let page = ListPage::from_objects(batch.iter().map(learnt))?;
+        let is_unknown = |entry: &ManifestEntry| pass == Pass::Learn && entry.facts.is_none();
+        let objects = batch.iter().map(|entry| {
+            let object = listed(entry);
+            if is_unknown(entry) { ListedObject { size: 1, ..object } } else { object }
+        });
+        let page = ListPage::from_objects(objects)?;
         return Ok(SourceBatch::listed(EntryBatch::Objects { page, root }));
     }
     let asked = batch.into_iter().map(|entry| async move {
         // A plan says what is there, and not what a manifest said of it.
         if entry.facts.is_some() && !job.spec.plans {
-            return Ok(Some((entry, None)));
+            return Some((entry, None));
         }
         match head(engine, &entry.key, None).await {
             Ok(head) => {
                 let facts = Some(facts_of(&head));
-                Ok(Some((ManifestEntry { facts, ..entry }, Some(Box::new(head)))))
+                Some((ManifestEntry { facts, ..entry }, Some(Box::new(head))))
             }
-            Err(error) if pass == Pass::Learn && !is_missing(&error) => Err(error),
             Err(error) => {
+                if let (Pass::Learn, false, Some(chooser)) =
+                    (pass, is_missing(&error), &job.chooser)
+                {
+                    // It may be there, and then nothing may be written over it.
+                    Chooser::learn_name(chooser, &entry.key);
+                }
                 if pass == Pass::Act && !was_moved(job, engine, &entry.key, &error).await {
                     report_missing(job, engine, entry.key, error);
                 }
-                Ok(None)
+                None
             }
         }
     });
-    let found: Result<Vec<_>> = try_join_all(asked).await;
-    let found = found?.into_iter().flatten();
+    let found = join_all(asked).await.into_iter().flatten();
     let (entries, heads): (Vec<_>, Vec<_>) = found.unzip();
     let page = ListPage::from_objects(entries.iter().map(listed))?;
     Ok(SourceBatch { heads, ..SourceBatch::listed(EntryBatch::Objects { page, root }) })

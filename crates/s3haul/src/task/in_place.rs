@@ -18,7 +18,7 @@ use s3haul_wire::units::RequestCounts;
 /// Changes all that the source gives.
 pub(crate) async fn set(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     pipeline(job, engine, start(engine, ()), set_action).await;
-    // The first object that is copied is looked at afterwards.
+    // An object that is copied is looked at afterwards, at least.
     if engine.settings.change.copies() && engine.report.requests_planned().write > 0 {
         engine.report.would_send(RequestCounts { read: 1, ..RequestCounts::default() }, 0);
     }
@@ -40,8 +40,8 @@ fn set_action(_: &Prepared, engine: &Engine, Taken { entry, .. }: Taken<'_>) -> 
 pub(crate) async fn restore(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     if engine.settings.restore.waits() && !job.spec.dry_run {
         if job.spec.manifest.as_ref().is_some_and(|manifest| !manifest.is_lasting()) {
-            let message = "--wait goes through the names twice, and they can be read only once: \
-                           write them to a file";
+            let message = "--wait reads the list of names twice, and this one can be read only \
+                           once: write it to a file";
             return engine.report.fatal(Error::new(ErrorKind::Config, message));
         }
         if begin(job, engine).await {

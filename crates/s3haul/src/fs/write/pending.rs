@@ -401,7 +401,7 @@ impl Place {
     fn take(&self, temporary: &str, is_new: bool) -> Result<()> {
         let Self { parent, name, path } = self;
         let exists = || {
-            // Nothing would be overwritten there.
+            // A directory is not what `--no-overwrite` protects: a failure, and not a skip.
             let found = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
             let file_type = found.map(|stat| FileType::from_raw_mode(stat.st_mode));
             if file_type == Ok(FileType::Directory) {

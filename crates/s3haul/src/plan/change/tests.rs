@@ -69,7 +69,8 @@ fn a_copy_is_no_way_around_a_retention() {
         (compliance(long), None, false, false),
     ] {
         let change = change(ObjectProperties { retention: wanted, ..ObjectProperties::default() });
-        let refused = change.refuse_weaker(present, NOW_S, bypasses).is_err();
+        let change = ObjectChange { bypass_governance: bypasses, ..change };
+        let refused = change.refuse_weaker(present, NOW_S).is_err();
         assert_eq!(refused, is_refused, "{present:?} {wanted:?} {bypasses}");
     }
 }
@@ -82,12 +83,23 @@ fn each_property_is_looked_at_once() {
         ..before.clone()
     };
     let (other, none) = (with(Some("public")), with(None));
-    let touched = |after| ObjectChange::touched(&before, after);
+    let touched = |after: &ObjectProperties| ObjectChange::touched(&before, after);
     assert_eq!(touched(&before), 0);
     assert_eq!(touched(&other) & touched(&none), 0, "a server may do one and not the other");
     let both = ObjectProperties { content_type: None, ..other.clone() };
     assert_eq!(touched(&both) & touched(&other), touched(&other));
     assert_eq!(touched(&both).count_ones(), 2);
+    let named = |metadata: &[(&str, &str)]| ObjectProperties {
+        metadata: Some(pairs(metadata)),
+        ..before.clone()
+    };
+    let (added, removed) = (named(&[("a", "1"), ("b", "2"), ("c", "3")]), named(&[("a", "1")]));
+    assert_eq!(touched(&added) & touched(&removed), 0);
+    assert_eq!(touched(&added).count_ones() + touched(&removed).count_ones(), 2);
+    let class =
+        |class: &str| ObjectProperties { storage_class: Some(class.into()), ..before.clone() };
+    assert_eq!(touched(&class("STANDARD")), 0, "HEAD leaves it out");
+    assert_ne!(touched(&class("STANDARD_IA")), 0);
 }
 
 #[test]

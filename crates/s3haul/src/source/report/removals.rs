@@ -347,7 +347,10 @@ fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String
 /// Whether the source has a name by now, or had it at the time that the job reads.
 async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
     match (job.plan.source.with(relative), job.spec.versions) {
-        (Location::Local(path), _) => blocking(move || exists(&path)).await,
+        (Location::Local(path), _) => {
+            let follows = job.spec.follow_symlinks;
+            blocking(move || exists(&path, follows)).await
+        }
         (Location::Object(name), Some(rule)) => {
             Ok(find_version(job, engine, &name.key, rule).await?.is_some())
         }
@@ -360,11 +363,11 @@ async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<b
     }
 }
 
-/// Whether there is a file; a folder of its name is none. What cannot be looked at is not taken for
-/// missing.
-fn exists(path: &Path) -> Result<bool> {
+/// Whether there is a file; a folder of that name does not count. What cannot be looked at is not
+/// taken for missing.
+fn exists(path: &Path, follows: bool) -> Result<bool> {
     match path.symlink_metadata() {
-        Ok(found) => Ok(!found.is_dir()),
+        Ok(found) => Ok(!(found.is_dir() || (follows && path.is_dir()))),
         Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(false),
         Err(error) => Err(Error::local("could not examine", path, error)),
     }
