@@ -3045,8 +3045,8 @@ class Commands(Call):
             depth: Count folders to this depth; 0 leaves them out.
             top: Show this many folders, extensions and single objects.
             uploads: Also count incomplete multipart uploads and the bytes of their parts, which
-                takes a request for each: those of keys that the address and --include and --exclude
-                select.
+                takes a request for each. Only keys that the address, --include and --exclude select
+                count.
             versions: Count all versions and delete markers instead of only the current objects.
             html: Also write a page to look at to this file: a map of all folders, histograms, and
                 what costs money. It needs no network; docs/html.md says what is on it.

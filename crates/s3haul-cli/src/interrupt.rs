@@ -76,7 +76,7 @@ struct Signals {
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
-/// SIGXFSZ, which ends the process that writes beyond its limit of file sizes.
+/// SIGXFSZ on Linux and macOS, which ends a process that writes beyond its limit of file sizes.
 #[cfg(unix)]
 const XFSZ: i32 = 25;
 

@@ -26,7 +26,7 @@ pub(crate) struct SummarizeArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<SummaryFormat>,
     /// Also count incomplete multipart uploads and the bytes of their parts, which takes a request
-    /// for each: those of keys that the address and --include and --exclude select.
+    /// for each. Only keys that the address, --include and --exclude select count.
     #[arg(long)]
     pub(crate) uploads: bool,
     /// Count all versions and delete markers instead of only the current objects.

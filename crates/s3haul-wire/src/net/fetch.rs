@@ -1,6 +1,6 @@
 //! A small HTTP client for what is not S3: sources of credentials, collectors of metrics.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Limit for metadata services on this machine or instance.
 const NEAR_PATIENCE: Duration = Duration::from_secs(2);
-/// Limit for the metadata service of EC2, which is asked wherever nothing else has credentials.
+/// Limit for the metadata service of EC2, the last source of credentials that is tried, and for
+/// connections to the others.
 const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// Limit for others, a connection and an answer each.
 const FAR_PATIENCE: Duration = Duration::from_secs(10);
@@ -140,25 +141,27 @@ fn pool(config: &ClientConfig, env: &Env, connect_timeout: Duration) -> Pool {
 
 /// The metadata service of EC2
 /// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html>).
-const OF_INSTANCE: [&str; 2] = ["169.254.169.254", "fd00:ec2::254"];
+const OF_INSTANCE: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+];
 /// That of EKS, beside link-local addresses.
-const OF_CONTAINER: &str = "fd00:ec2::23";
+const OF_CONTAINER: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23));
 
 fn address_of(host: &str) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse().ok()
 }
 
 fn is_of_instance(host: &str) -> bool {
-    OF_INSTANCE.iter().any(|instance| address_of(host) == address_of(instance))
+    address_of(host).is_some_and(|address| OF_INSTANCE.contains(&address))
 }
 
 /// Metadata services: link-local addresses, this machine, and their IPv6 forms.
 fn is_near(host: &str) -> bool {
-    let is_near = |address: IpAddr| {
-        let is_link_local = matches!(address, IpAddr::V4(address) if address.is_link_local());
-        is_link_local || address.is_loopback() || Some(address) == address_of(OF_CONTAINER)
-    };
-    host == "localhost" || is_of_instance(host) || address_of(host).is_some_and(is_near)
+    let Some(address) = address_of(host) else { return host == "localhost" };
+    let is_link_local = matches!(address, IpAddr::V4(address) if address.is_link_local());
+    let is_service = OF_INSTANCE.contains(&address) || address == OF_CONTAINER;
+    is_link_local || address.is_loopback() || is_service
 }
 
 fn to_send(

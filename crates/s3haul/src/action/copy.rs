@@ -139,12 +139,12 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     // What a move removes must be what it copied, what is planned what was planned, and headers
     // those of the bytes.
     let is_held = settings.is_move || expected.is_some();
-    let mut etag = Some(action.etag.clone()).filter(|etag| is_held && !etag.is_empty());
+    let mut etag = if is_held { action.etag.clone() } else { String::new() };
     if plan.inherit_properties {
         let head = head_of(engine, action).await?;
         // Of what is copied onto itself, an attempt whose answer was lost has made another state.
-        if !is_onto_itself(engine, action) {
-            etag = etag.or(Some(head.etag));
+        if etag.is_empty() && !is_onto_itself(engine, action) {
+            etag = head.etag;
         }
         inherit(&mut properties, head.properties);
     }
@@ -155,7 +155,7 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
             bucket: &settings.source_bucket,
             key: &action.source_key,
             version_id: action.version_id.as_deref(),
-            if_match: etag.as_deref().filter(|etag| !etag.is_empty()),
+            if_match: Some(etag.as_str()).filter(|etag| !etag.is_empty()),
             customer_key: settings.source_customer_key.as_ref(),
         },
         properties: &properties,

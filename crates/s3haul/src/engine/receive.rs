@@ -211,17 +211,14 @@ fn check_size(key: &str, head: &ObjectHead, size: u64, etag: &str) -> Result<()>
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Duration;
 
     use tokio::time::Instant;
 
     use super::*;
-    use crate::engine::reporter::Reporter;
     use crate::engine::settings::{Settings, Tuning};
-    use crate::engine::testing::engine;
-    use crate::event::NoEvents;
-    use s3haul_wire::testing::{Reply, Seen, World, client};
+    use crate::engine::testing::{engine, engine_with};
+    use s3haul_wire::testing::{Reply, Seen, World};
     use s3haul_wire::{Checksum, ChecksumAlgorithm};
 
     const CONTENT: &str = "0123456789";
@@ -319,10 +316,8 @@ mod tests {
                 let headers = format!("etag: \"{etag}\"\r\n{headers}");
                 Reply::status(200, &headers, body)
             });
-            let (source_bucket, tuning) = ("source".to_owned(), Tuning::default());
-            let settings = Settings { is_move, source_bucket, tuning, ..Settings::default() };
-            let report = Arc::new(Reporter::new(Arc::new(NoEvents)));
-            let (engine, _ended) = Engine::new(settings, client(&world), client(&world), report);
+            let settings = Settings { is_move, ..Settings::default() };
+            let (engine, _ended) = engine_with(&world, settings);
             let answer = receive(&engine, "k", None, (10, "")).await;
             let Some(attempts) = attempts else {
                 let Err(error) = answer else { panic!("{etag}") };

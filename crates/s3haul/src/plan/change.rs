@@ -183,25 +183,22 @@ impl ObjectChange {
     /// The properties of an object that a change touches: two bits each, one where something is
     /// added or changed and one where something is removed. A server may pass over either.
     pub(crate) fn touched(before: &ObjectProperties, after: &ObjectProperties) -> u32 {
-        let of_text = |before: Option<&str>, after: Option<&str>| {
-            (after.is_some() && after != before, before.is_some() && after.is_none())
-        };
-        let encryption = |properties: &ObjectProperties| {
-            properties.encryption.as_ref().map(|encryption| format!("{encryption:?}"))
-        };
-        let mut all: Vec<(bool, bool)> = headers_of(before)
-            .into_iter()
-            .zip(headers_of(after))
-            .map(|(before, after)| of_text(before.map(String::as_str), after.map(String::as_str)))
-            .collect();
-        all.push(of_text(Some(class_of(before)), Some(class_of(after))));
-        all.push(of_text(encryption(before).as_deref(), encryption(after).as_deref()));
+        let headers =
+            headers_of(before).into_iter().zip(headers_of(after)).map(|pair| match pair {
+                (before, Some(after)) => (before != Some(after), false),
+                (before, None) => (false, before.is_some()),
+            });
         let names = |properties: &ObjectProperties| by_name(properties.metadata.iter().flatten());
         let (old, new) = (names(before), names(after));
         let is_added = new.iter().any(|(name, value)| old.get(name) != Some(value));
-        all.push((is_added, old.keys().any(|name| !new.contains_key(name))));
-        let bits = |(is_changed, is_removed)| u32::from(is_changed) | u32::from(is_removed) << 1;
-        all.into_iter().fold(0, |mask, each| mask << 2 | bits(each))
+        let others = [
+            (is_added, old.keys().any(|name| !new.contains_key(name))),
+            (class_of(before) != class_of(after), false),
+            (before.encryption != after.encryption, false),
+        ];
+        headers.chain(others).fold(0, |bits, (is_changed, is_removed)| {
+            bits << 2 | u32::from(is_changed) | u32::from(is_removed) << 1
+        })
     }
 
     /// What a server passed over in a copy that has just been made.

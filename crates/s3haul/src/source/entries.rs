@@ -26,7 +26,8 @@ use s3haul_wire::ops::{ListPage, ListedObject};
 pub(crate) enum Pass {
     /// To look ahead: entries that fail are reported by a later pass.
     Ahead,
-    /// To know all names before: the same, but an entry that is left out could be written over.
+    /// To learn all names before the first is written: the same, but an entry that is left out
+    /// could be overwritten.
     Learn,
     /// To act on the entries.
     Act,

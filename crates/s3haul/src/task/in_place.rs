@@ -18,7 +18,7 @@ use s3haul_wire::units::RequestCounts;
 /// Changes all that the source gives.
 pub(crate) async fn set(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     pipeline(job, engine, start(engine, ()), set_action).await;
-    // An object that is copied is looked at afterwards, at least.
+    // At least one object that is copied is looked at afterwards.
     if engine.settings.change.copies() && engine.report.requests_planned().write > 0 {
         engine.report.would_send(RequestCounts { read: 1, ..RequestCounts::default() }, 0);
     }

@@ -18,16 +18,7 @@ async fn writes(client: &Client) -> Ends {
         checksum: None,
         conditions: Conditions::default(),
     };
-    let part = UploadPart {
-        bucket: "b",
-        key: "k",
-        upload_id: "u",
-        part_number: 1,
-        payload: Payload::from_bytes("hello".into()),
-        checksum: None,
-        encryption: None,
-        customer_key: None,
-    };
+    let part = UploadPart { checksum: None, ..part(Payload::from_bytes("hello".into())) };
     let part_copy = UploadPartCopy {
         bucket: "b",
         key: "k",

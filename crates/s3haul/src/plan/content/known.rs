@@ -214,8 +214,8 @@ pub(super) fn etag_digest(etag: &str) -> Option<Digest> {
     })
 }
 
-/// The MD5 of an object of a size that was not encrypted with a key of its own, from its `ETag`:
-/// hexadecimal digits in lower case.
+/// The MD5 in the `ETag` of an object that is not encrypted with a key of its own, as hexadecimal
+/// digits in lower case; `None` if there is none, as for an object in parts.
 pub fn md5_of_etag(etag: &str, size: u64) -> Option<String> {
     let is_md5 = |found: &Digest| found.layout == Layout::Whole && !is_placeholder(found, size);
     Some(etag_digest(etag).filter(is_md5)?.value)
