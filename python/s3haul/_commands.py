@@ -1768,7 +1768,7 @@ class Commands(Call):
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
                 two seconds or done 1,000 objects, so that `s3haul jobs resume` can go on with it if
                 it is interrupted.
-            tags: The tags: `key=value,key2=value2`. May be given several times.
+            tags: The tags: `key=value,key2=value2`, or a JSON object. May be given several times.
             max_concurrent_requests: Send at most this many requests at a time, by default 512.
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
@@ -1918,7 +1918,7 @@ class Commands(Call):
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
                 two seconds or done 1,000 objects, so that `s3haul jobs resume` can go on with it if
                 it is interrupted.
-            tags: The tags: `key=value,key2=value2`. May be given several times.
+            tags: The tags: `key=value,key2=value2`, or a JSON object. May be given several times.
             max_concurrent_requests: Send at most this many requests at a time, by default 512.
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.

@@ -28,6 +28,13 @@ pub(crate) enum ProgressChoice {
     None,
 }
 
+/// What a profile that was named for one side of a command decides for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OfSide {
+    pub(crate) endpoint_url: bool,
+    pub(crate) region: bool,
+}
+
 /// Flags of all commands.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
@@ -35,10 +42,9 @@ pub(crate) struct GlobalArgs {
     /// Use this profile of ~/.aws/config and ~/.aws/credentials.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// The profile was named for one side of the command: its endpoint and region go before those
-    /// of the environment, which hold for both sides.
+    /// What of the profile goes before flags and variables that hold for both sides.
     #[arg(skip)]
-    pub(crate) is_profile_of_side: bool,
+    pub(crate) of_side: OfSide,
     /// Send requests to this region, and make buckets in it.
     #[arg(long, global = true, value_name = "REGION")]
     pub(crate) region: Option<String>,
@@ -156,7 +162,7 @@ impl GlobalArgs {
         let outer = outer.clone();
         Self {
             profile: self.profile.or(outer.profile),
-            is_profile_of_side: self.is_profile_of_side,
+            of_side: self.of_side,
             region: self.region.or(outer.region),
             endpoint_url: self.endpoint_url.or(outer.endpoint_url),
             no_sign_request: self.no_sign_request || outer.no_sign_request,

@@ -58,7 +58,7 @@ pub(crate) struct TagWriteArgs {
     /// Objects.
     #[command(flatten)]
     pub(crate) selection: ObjectsArgs,
-    /// The tags: `key=value,key2=value2`. May be given several times.
+    /// The tags: `key=value,key2=value2`, or a JSON object. May be given several times.
     #[arg(long, required = true, value_name = "KEY=VALUE,...")]
     pub(crate) tags: Vec<String>,
 }

@@ -11,7 +11,7 @@ use s3haul_wire::Client;
 use s3haul_wire::ops::{ListBuckets, ListObjects};
 
 use super::cache::{Cache, Names};
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, OfSide};
 use crate::commands::client;
 use crate::render::escape::is_printable;
 use crate::runtime;
@@ -146,15 +146,17 @@ fn service(words: &[String], side: Option<&str>) -> GlobalArgs {
             }
         })
     };
-    let sided = |flag: &str| {
-        let own = side.and_then(|side| value(&format!("--{side}-{flag}")));
-        own.or_else(|| value(&format!("--{flag}")))
-    };
+    let own = |flag: &str| side.and_then(|side| value(&format!("--{side}-{flag}")));
+    let sided = |flag: &str| own(flag).or_else(|| value(&format!("--{flag}")));
+    let has_profile = own("profile").is_some();
     let is_given = |flag: &str| words.iter().any(|word| word == flag);
     let is_unsigned = side.is_some_and(|side| is_given(&format!("--{side}-no-sign-request")));
     GlobalArgs {
         profile: sided("profile"),
-        is_profile_of_side: side.is_some_and(|side| value(&format!("--{side}-profile")).is_some()),
+        of_side: OfSide {
+            endpoint_url: has_profile && own("endpoint-url").is_none(),
+            region: has_profile && own("region").is_none(),
+        },
         region: sided("region"),
         endpoint_url: sided("endpoint-url"),
         no_sign_request: is_unsigned || is_given("--no-sign-request"),

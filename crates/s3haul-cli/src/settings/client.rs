@@ -129,9 +129,9 @@ fn unused_names(profile: &Profile) -> impl Iterator<Item = &str> {
 
 fn region(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> Option<String> {
     let own = profile.get("region");
-    let region = global.region.as_deref().or(own.filter(|_| global.is_profile_of_side));
+    let first = own.filter(|_| global.of_side.region).or(global.region.as_deref());
     let variables = [env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION];
-    region.or_else(|| environment.first(&variables)).or(own).map(str::to_owned)
+    first.or_else(|| environment.first(&variables)).or(own).map(str::to_owned)
 }
 
 fn endpoint_url(
@@ -139,26 +139,21 @@ fn endpoint_url(
     environment: &Environment,
     profile: &Profile,
 ) -> Result<Option<String>, Failure> {
-    if let Some(url) = &global.endpoint_url {
-        if has_http_scheme(url) {
-            return Ok(Some(url.clone()));
-        }
-        return Err(Failure::usage(format!(
-            "Bad value for --endpoint-url \"{}\": scheme is missing. Must be of the form \
-             http://<hostname>/ or https://<hostname>/",
-            without_user(url)
-        )));
-    }
     // Only `true`, as with botocore: requests that it sends elsewhere must not go to Amazon.
     let is_true = |value: Option<&str>| value.is_some_and(|text| text.eq_ignore_ascii_case("true"));
     let ignored = environment.first(&[env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS]);
-    if is_true(ignored.or_else(|| profile.get("ignore_configured_endpoint_urls"))) {
-        return Ok(None);
+    let is_ignored = is_true(ignored.or_else(|| profile.get("ignore_configured_endpoint_urls")));
+    let of_profile = || if is_ignored { Ok(None) } else { profile.endpoint_url() };
+    let first = if global.of_side.endpoint_url { of_profile()? } else { None };
+    if first.is_none()
+        && let Some(url) = &global.endpoint_url
+    {
+        return given_url(url).map(Some);
     }
     let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];
-    let first = if global.is_profile_of_side { profile.endpoint_url()? } else { None };
-    let url = match first.or_else(|| environment.first(&variables)) {
-        None => profile.endpoint_url()?,
+    let of_both = || environment.first(&variables).filter(|_| !is_ignored);
+    let url = match first.or_else(of_both) {
+        None => of_profile()?,
         url => url,
     };
     match url {
@@ -167,6 +162,17 @@ fn endpoint_url(
         }
         url => Ok(url.map(str::to_owned)),
     }
+}
+
+fn given_url(url: &str) -> Result<String, Failure> {
+    if has_http_scheme(url) {
+        return Ok(url.to_owned());
+    }
+    Err(Failure::usage(format!(
+        "Bad value for --endpoint-url \"{}\": scheme is missing. Must be of the form \
+         http://<hostname>/ or https://<hostname>/",
+        without_user(url)
+    )))
 }
 
 /// What may be shown of a URL: not the user and password that it may have.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::args::OfSide;
 use crate::settings::Settings;
 
 fn settings(
@@ -47,23 +48,33 @@ fn endpoints_for_s3_win_and_can_be_ignored() {
     assert_eq!(ignoring("1").as_deref(), Some("http://all"));
 }
 
-/// With `AWS_ENDPOINT_URL` set both sides were one service, and `verify` found them the same.
+/// With `AWS_ENDPOINT_URL` or `--endpoint-url` both sides were one service: `verify` said the same.
 #[test]
-fn a_profile_of_one_side_goes_before_what_the_environment_says_of_both() {
+fn a_profile_of_one_side_goes_before_what_is_said_of_both() {
     let config = "[profile home]\nendpoint_url = http://home\nregion = of-home\n[profile bare]\n";
     let environment = [("AWS_ENDPOINT_URL", "http://all"), ("AWS_REGION", "of-all")];
-    let endpoint = |profile: &str, is_profile_of_side: bool| {
+    let endpoint = |profile: &str, is_of_side: bool, flags: [Option<&str>; 2]| {
+        let [endpoint_url, region] = flags.map(|flag| flag.map(str::to_owned));
+        let of_side = OfSide { endpoint_url: is_of_side, region: is_of_side };
         let profile = Some(profile.to_owned());
-        let global = GlobalArgs { profile, is_profile_of_side, ..GlobalArgs::default() };
+        let global = GlobalArgs { profile, of_side, region, endpoint_url, ..GlobalArgs::default() };
         let endpoint = settings(&global, &environment, config).unwrap().client.endpoint;
         (endpoint.url.unwrap(), endpoint.region.unwrap())
     };
     let (home, all) = (("http://home", "of-home"), ("http://all", "of-all"));
-    for (profile, is_of_side, expected) in
-        [("home", true, home), ("home", false, all), ("bare", true, all)]
-    {
-        let (url, region) = endpoint(profile, is_of_side);
-        assert_eq!((url.as_str(), region.as_str()), expected, "{profile} {is_of_side}");
+    let (none, flags) = ([None, None], [Some("http://flag"), Some("of-flag")]);
+    let flag = ("http://flag", "of-flag");
+    for (profile, is_of_side, flags, expected) in [
+        ("home", true, none, home),
+        ("home", false, none, all),
+        ("bare", true, none, all),
+        ("home", true, flags, home),
+        ("home", false, flags, flag),
+        ("bare", true, flags, flag),
+    ] {
+        let (url, region) = endpoint(profile, is_of_side, flags);
+        let found = (url.as_str(), region.as_str());
+        assert_eq!(found, expected, "{profile} {is_of_side} {flags:?}");
     }
 }
 

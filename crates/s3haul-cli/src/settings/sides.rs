@@ -3,7 +3,7 @@
 use s3haul::job::value::{Service, Services};
 
 use super::Settings;
-use crate::args::{GlobalArgs, SidesArgs};
+use crate::args::{GlobalArgs, OfSide, SidesArgs};
 use crate::failure::Failure;
 
 /// What is said of one side.
@@ -90,7 +90,10 @@ impl Side<'_> {
         let plain_url = if leaves_endpoint { &None } else { &plain.endpoint_url };
         GlobalArgs {
             profile: or(self.profile, &plain.profile),
-            is_profile_of_side: self.profile.is_some(),
+            of_side: OfSide {
+                endpoint_url: self.profile.is_some() && self.endpoint_url.is_none(),
+                region: self.profile.is_some() && self.region.is_none(),
+            },
             endpoint_url: or(self.endpoint_url, plain_url),
             region: or(self.region, &plain.region),
             no_sign_request: self.no_sign_request

@@ -8,6 +8,7 @@ use s3haul::plan::tags::TagError;
 
 use super::frame::Frame;
 use super::job::objects;
+use super::shorthand;
 use super::transfer::require_object;
 use super::{JobRequest, ReportSettings, Settings, TransferSettings};
 use crate::args::{TagCommand, TagRemoveArgs};
@@ -54,8 +55,19 @@ impl TransferSettings {
     }
 }
 
+/// Tags as [`Tags::parse`] has them or, for keys with a `=`, as JSON objects.
 fn typed(texts: &[String]) -> Result<Vec<(String, String)>, Failure> {
-    Tags::parse(texts.iter().map(String::as_str)).map(Into::into).map_err(|error| refusal(&error))
+    let is_json = |text: &&String| text.trim_start().starts_with('{');
+    let (json, plain): (Vec<_>, Vec<_>) = texts.iter().partition(is_json);
+    let mut typed = Vec::new();
+    if !plain.is_empty() || json.is_empty() {
+        let tags = Tags::parse(plain.into_iter().map(String::as_str));
+        typed.extend(Vec::from(tags.map_err(|error| refusal(&error))?));
+    }
+    for text in json {
+        typed.extend(shorthand::map("--tags", text)?);
+    }
+    Tags::new(typed).map(Into::into).map_err(|error| refusal(&error))
 }
 
 fn tags(map: &BTreeMap<String, String>) -> Result<Tags, Failure> {
