@@ -179,6 +179,40 @@ fn objects_are_removed_and_changed_as_planned_only() {
     }
 }
 
+/// Such names were planned as missing, so that `apply` found them changed each time.
+#[test]
+fn what_a_listing_of_the_target_does_not_show_is_looked_for() {
+    let bench = Bench::with_objects(&["a//b", "c"]);
+    bench.file("to/a/b", "another");
+    plan(&bench, "sync s3://box to");
+    bench.ok("apply p.parquet");
+    assert_eq!((bench.read("to/a/b"), bench.read("to/c")), ("a//b".into(), "c".into()));
+    // The pattern is about files of the folder only.
+    bench.ok("rm s3://box --recursive --quiet");
+    bench.ok("sync to s3://box --quiet");
+    bench.file("to/c", "longer");
+    let pattern = bench.path("to/c").display().to_string();
+    plan(&bench, &format!("sync s3://box to --exclude {pattern}"));
+    let summary = bench.ok("plan show p.parquet");
+    assert!(summary.contains("because of `overwrite`: 1"), "{summary}");
+    bench.ok("apply p.parquet");
+    assert_eq!(bench.read("to/c"), "c");
+}
+
+#[test]
+fn a_file_that_appears_is_a_failure_of_a_plan_that_overwrites_nothing() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    for command in ["cp --recursive", "sync"] {
+        plan(&bench, &format!("{command} --no-overwrite s3://box to"));
+        bench.file("to/a", "appeared");
+        let output = bench.run("apply p.parquet");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains("has changed since this was planned"), "{output:?}");
+        assert_eq!((bench.read("to/a"), bench.read("to/b")), ("appeared".into(), "b".into()));
+        std::fs::remove_dir_all(bench.path("to")).unwrap();
+    }
+}
+
 /// The version that replaced it was removed for good in between.
 #[test]
 fn an_old_version_that_became_current_is_left_alone() {

@@ -95,6 +95,19 @@ fn what_failed_is_tried_again_alone() {
     assert_eq!(bench.ok(again), "restore: s3://box/x/deep\n");
 }
 
+#[test]
+fn a_plan_restores_nothing_that_has_changed() {
+    let bench = bench("500ms");
+    let plan = bench.run("plan restore --recursive s3://box/x --days 1 --wait --plan p.parquet");
+    assert!(plan.status.success(), "{plan:?}");
+    let again = "pipe s3://box/x/deep --storage-class DEEP_ARCHIVE";
+    assert!(bench.run_with_input(again, "another").status.success());
+    let output = bench.run("apply p.parquet");
+    assert_eq!(stdout(&output), "restore: s3://box/x/frozen\n", "{output:?}");
+    assert!(stderr(&output).contains("has changed since this was planned"), "{output:?}");
+    assert_eq!(bench.ok("restore s3://box/x/deep --status"), "s3://box/x/deep\tarchived\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn waiting_can_be_ended() {

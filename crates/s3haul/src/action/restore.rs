@@ -70,8 +70,12 @@ impl Action for RestoreAction {
 /// failed, and reports them.
 pub(crate) async fn run_beginnings(engine: Arc<Engine>, actions: Receiver<Vec<RestoreAction>>) {
     let work = |engine: Arc<Engine>, action: RestoreAction| async move {
-        let result = restore(&engine, &action.key, false).await;
-        if let Err(error) = result {
+        let expected = action.expected.as_deref();
+        let result = async {
+            refuse_changed(&engine, Place::Source, &action.key, expected).await?;
+            restore(&engine, &action.key, false).await
+        };
+        if let Err(error) = result.await {
             tracing::debug!(key = action.key, %error, "a restore could not be begun");
         }
     };

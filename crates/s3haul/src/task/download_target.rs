@@ -48,14 +48,16 @@ fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadActi
     }));
 }
 
-/// Leaves out objects whose files exist (`--no-overwrite`). Blocks.
+/// Leaves out objects whose files exist (`--no-overwrite`), unless a plan says what is there.
+/// Blocks.
 fn skip_existing(
     engine: &Engine,
     target: &DownloadTarget,
     actions: Vec<DownloadAction>,
 ) -> Vec<DownloadAction> {
-    let (existing, missing): (Vec<_>, Vec<_>) =
-        actions.into_iter().partition(|action| target.exists(&action.relative));
+    let (existing, missing): (Vec<_>, Vec<_>) = actions
+        .into_iter()
+        .partition(|action| action.expected.is_none() && target.exists(&action.relative));
     for action in existing {
         action.leave_out(engine, target);
     }

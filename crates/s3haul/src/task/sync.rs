@@ -29,6 +29,7 @@ use crate::task::download_target::start_downloads;
 use crate::task::pipeline::{
     MakeAction, copy_action, download_action, file_removal, object_removal, upload_action,
 };
+use lookup::Targeted;
 use planner::{MakeRemoval, Plan};
 use s3haul_wire::error::Result;
 
@@ -41,34 +42,39 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
     let in_bucket = || (start(engine, Place::Target), object_removal as _);
     match job.plan.action {
         ActionKind::Upload => {
-            run(job, engine, start_divided(job, engine), upload_action, in_bucket()).await;
+            let transfers = (start_divided(job, engine), ());
+            run(job, engine, transfers, upload_action, in_bucket()).await;
         }
         ActionKind::Download => {
             let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else {
                 return Ok(());
             };
             let root = blocking(move || TargetRoot::open(&folder)).await?;
-            let downloads = start_downloads(job, engine, DownloadTarget::Below(root.clone()));
+            let target = DownloadTarget::Below(root.clone());
+            let downloads = start_downloads(job, engine, target.clone());
             let in_folder = (start(engine, root), file_removal as _);
-            run(job, engine, downloads, download_action, in_folder).await;
+            run(job, engine, (downloads, target), download_action, in_folder).await;
         }
-        _ => run(job, engine, start_divided(job, engine), copy_action, in_bucket()).await,
+        _ => {
+            let transfers = (start_divided(job, engine), ());
+            run(job, engine, transfers, copy_action, in_bucket()).await;
+        }
     }
     Ok(())
 }
 
 /// Merges both sides while the transfers and removals of the difference are done.
-async fn run<A: Action, D: Action>(
+async fn run<A: Targeted, D: Action>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
-    (transfers, transferring): (Queue<A>, impl Future<Output = ()>),
+    ((transfers, transferring), place): ((Queue<A>, impl Future<Output = ()>), A::Place),
     make_transfer: MakeAction<A>,
     ((removals, removing), make_removal): ((Queue<D>, impl Future<Output = ()>), MakeRemoval<D>),
 ) {
     let Some((source, target)) = sides(job, engine) else { return };
     let seen = u64::from(has_names_elsewhere(job, engine).await);
     let sides = (source.having_seen(seen), target);
-    let plan = Plan { make_transfer, make_removal, transfers, removals };
+    let plan = Plan { place, make_transfer, make_removal, transfers, removals };
     tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
 }
 

@@ -37,7 +37,7 @@ async fn filled(objects: u64, weather: Scenario) -> World {
 }
 
 /// A journal that is kept from the beginning, and its name.
-fn journal(folder: &Path) -> (String, Arc<Journal>) {
+pub(crate) fn journal(folder: &Path) -> (String, Arc<Journal>) {
     let journal = Journal::new(JournalRequest {
         folder: folder.to_owned(),
         command: "job".to_owned(),

@@ -5,9 +5,11 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::{Duration, SystemTime};
 
 use s3haul::job::{Rule, SyncOptions, TransferCommand, TransferSpec};
+use s3haul::journal::Journal;
 use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ObjectProperties;
 
+use crate::load::journal;
 use crate::world::{PART, World, bytes};
 
 const LARGE: usize = 2 * PART as usize + 1000;
@@ -121,6 +123,31 @@ async fn only_permissions_are_restored() {
     };
     assert_eq!((mode("setuid"), mode("decimal")), (0o755, 0o600));
     assert_eq!(mode("nonsense"), mode("plain"));
+}
+
+/// All ranges of the file were there, and what it keeps came with none of them any more.
+#[tokio::test(start_paused = true)]
+async fn what_a_resumed_download_has_whole_already_keeps_its_time_and_mode() {
+    let world = laid_out();
+    world.run(spec(&world, "in", "s3://bucket/x")).await.unwrap();
+    let weather = world.sim.weather();
+    weather.push(Fault::new(Effect::slow_down()).operation("HeadObject").times(1000));
+    let journals = tempfile::tempdir().unwrap();
+    let (id, journal) = journal(journals.path());
+    let down = spec(&world, "s3://bucket/x", "out");
+    let summary = world.run(TransferSpec { journal: Some(journal), ..down.clone() }).await.unwrap();
+    assert_eq!(world.log.failed().len(), 1, "{summary:?}");
+
+    let later = world.under("http://127.0.0.1:9000");
+    later.sim.weather().clear();
+    later.sim.ledger().clear();
+    let journal = Journal::resume(journals.path(), &id).unwrap().journal;
+    let summary = later.run(TransferSpec { journal: Some(journal), ..down }).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (1, 0), "{:?}", later.log.lines());
+    assert_eq!(later.sim.ledger().count("GetObject"), 0);
+    let stat = std::fs::metadata(world.path("out/large")).unwrap();
+    assert_eq!(stat.permissions().mode() & 0o7777, 0o640);
+    assert_eq!(stat.modified().unwrap(), time());
 }
 
 #[tokio::test(start_paused = true)]

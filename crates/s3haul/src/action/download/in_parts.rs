@@ -283,6 +283,7 @@ async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result
         result = result.and(collect(&mut done, ended));
     }
     result?;
+    keep_properties(writing, action).await?;
     validate(writing, action, done).await
 }
 
@@ -369,7 +370,7 @@ async fn validate(
     let expected = match (action.head.as_deref(), told) {
         (Some(head), _) => expected_of(head),
         (None, Some(told)) => Some(told),
-        (None, None) if wants_checksums(&writing.engine) => ask(writing).await?,
+        (None, None) if wants_checksums(&writing.engine) => expected_of(&look(writing).await?),
         (None, None) => None,
     };
     // A CRC other than the one computed cannot be compared without reading the file again.
@@ -380,15 +381,30 @@ async fn validate(
     check(&writing.object.key, &expected, computed.as_ref())
 }
 
-/// Asks for the stored checksum. That of an object that was replaced meanwhile is lost, and what
-/// cannot be checked is not kept.
-async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
+/// Has the file get what it keeps of the object's properties, where all ranges are those of an
+/// earlier run and none came with them.
+async fn keep_properties(writing: &Writing, action: &DownloadAction) -> Result<()> {
+    let settings = &writing.engine.settings;
+    if !settings.preserves || writing.finish.get().is_some() {
+        return Ok(());
+    }
+    let finish = match action.head.as_deref() {
+        Some(head) => finish_of(settings, head),
+        None => finish_of(settings, &look(writing).await?),
+    };
+    writing.finish.get_or_init(|| finish);
+    Ok(())
+}
+
+/// Asks for the stored checksum and properties. Those of an object that was replaced meanwhile are
+/// lost, and what cannot be checked is not kept.
+async fn look(writing: &Writing) -> Result<ObjectHead> {
     let version_id = writing.object.version_id.as_deref();
     let head = head(&writing.engine, &writing.object.key, version_id).await?;
     if !writing.object.etag.is_empty() && head.etag != writing.object.etag {
         return Err(replaced(&writing.engine, &writing.object));
     }
-    Ok(expected_of(&head))
+    Ok(head)
 }
 
 /// Whether the checksum of an object is requested once its ranges have arrived, unless a response

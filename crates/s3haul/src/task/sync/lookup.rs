@@ -47,7 +47,7 @@ impl<A: Planned> Planned for Candidate<A> {
 }
 
 /// An action with a name at the target.
-trait Renamed: Action + Sync {
+pub(super) trait Targeted: Action + Sync {
     const MAKE: MakeAction<Self>;
 
     fn target_name(&self) -> &str;
@@ -60,7 +60,7 @@ trait Renamed: Action + Sync {
     ) -> impl Future<Output = Result<Option<OwnedEntry>>> + Send;
 }
 
-impl Renamed for UploadAction {
+impl Targeted for UploadAction {
     const MAKE: MakeAction<Self> = upload_action;
 
     fn target_name(&self) -> &str {
@@ -72,7 +72,7 @@ impl Renamed for UploadAction {
     }
 }
 
-impl Renamed for CopyAction {
+impl Targeted for CopyAction {
     const MAKE: MakeAction<Self> = copy_action;
 
     fn target_name(&self) -> &str {
@@ -84,7 +84,7 @@ impl Renamed for CopyAction {
     }
 }
 
-impl Renamed for DownloadAction {
+impl Targeted for DownloadAction {
     const MAKE: MakeAction<Self> = download_action;
 
     fn target_name(&self) -> &str {
@@ -111,7 +111,7 @@ pub(crate) async fn sync(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()
 }
 
 /// Plans what has to be done if the target differs, looks whether it does, and does it.
-async fn run<A: Renamed>(
+async fn run<A: Targeted>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     place: A::Place,
@@ -123,7 +123,7 @@ async fn run<A: Renamed>(
     tokio::join!(compared, transferring);
 }
 
-fn candidate<A: Renamed>(
+fn candidate<A: Targeted>(
     job: &Prepared,
     engine: &Engine,
     taken: Taken<'_>,
@@ -142,7 +142,7 @@ struct Compared<A> {
 
 /// Looks all candidates up, as many at a time as there may be requests, and queues those that
 /// differ.
-async fn compare_all<A: Renamed>(
+async fn compare_all<A: Targeted>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     place: A::Place,
@@ -186,7 +186,7 @@ async fn compare_all<A: Renamed>(
 }
 
 /// Queues what differs, and reports what could not be looked up.
-async fn pass_on<A: Renamed>(
+async fn pass_on<A: Targeted>(
     job: &Prepared,
     engine: &Engine,
     place: &A::Place,
@@ -217,7 +217,7 @@ async fn pass_on<A: Renamed>(
 }
 
 /// Why a source is to be transferred, or nothing, and what its target is.
-async fn compare<A: Renamed>(
+async fn compare<A: Targeted>(
     job: &Prepared,
     engine: &Arc<Engine>,
     place: &A::Place,

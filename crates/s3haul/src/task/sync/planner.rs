@@ -1,17 +1,20 @@
 //! What a `sync` decides on each name, and the queues that it goes to.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::check::{Checked, Checks};
+use super::lookup::Targeted;
 use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
+use crate::fs::collapse;
 use crate::job::prepare::Prepared;
 use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
-use crate::plan::expected::{Expected, TargetState};
+use crate::plan::expected::{Expected, State, TargetState};
 use crate::plan::join::Presence;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::Taken;
@@ -29,7 +32,9 @@ const HELD_MAX: usize = 1_000_000;
 pub(crate) type MakeRemoval<D> = fn(Entry<'_>) -> Option<D>;
 
 /// How a `sync` makes its actions and where they go.
-pub(crate) struct Plan<A, D> {
+pub(crate) struct Plan<A: Action, D> {
+    /// Where transfers go.
+    pub(crate) place: A::Place,
     pub(crate) make_transfer: MakeAction<A>,
     pub(crate) make_removal: MakeRemoval<D>,
     pub(crate) transfers: Queue<A>,
@@ -45,7 +50,7 @@ enum Refusal {
 }
 
 /// Decides on each name of a `sync`.
-struct Planner<'a, A, D> {
+struct Planner<'a, A: Action, D> {
     job: &'a Prepared,
     engine: &'a Engine,
     plan: Plan<A, D>,
@@ -81,7 +86,7 @@ struct Doubtful<D> {
 
 /// Plans a `sync`: merges both sides to their end, or to the first error. That is reported as
 /// fatal, and nothing is decided about the names from there on.
-pub(crate) async fn plan<A: Action, D: Action>(
+pub(crate) async fn plan<A: Targeted, D: Action>(
     job: &Prepared,
     engine: &Arc<Engine>,
     (mut source, mut target): (SideStream, SideStream),
@@ -127,7 +132,7 @@ pub(crate) async fn plan<A: Action, D: Action>(
     }
 }
 
-impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
+impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
     async fn flush(&mut self, looked: Looked<'_>) -> ControlFlow<()> {
         self.note(looked);
         let is_last = self.ends_at(looked);
@@ -138,7 +143,11 @@ impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
         match joined.presence {
             _ if self.is_settled(&joined) => {}
             Presence::Source if joined.is_source_wanted() => {
-                self.transfer(joined.source_row(), None, Reason::Missing);
+                if self.may_hide(&mut joined) {
+                    self.transfer_unseen(joined.source_row()).await;
+                } else {
+                    self.transfer(joined.source_row(), None, Reason::Missing);
+                }
             }
             Presence::Both if joined.is_source_wanted() => self.compare(&joined).await,
             Presence::Target if self.job.spec.sync.delete && joined.is_target_wanted() => {
@@ -166,7 +175,7 @@ fn flow(is_open: bool) -> ControlFlow<()> {
     if is_open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-impl<A: Action, D: Action> Planner<'_, A, D> {
+impl<A: Targeted, D: Action> Planner<'_, A, D> {
     /// Whether an earlier run dealt with a name.
     fn is_settled(&self, joined: &Joined<'_>) -> bool {
         let Some(journal) = self.engine.report.journal() else { return false };
@@ -218,24 +227,59 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         shard.is_some_and(|shard| shard.ends_at(&looked.position().name))
     }
 
-    fn transfer(
-        &mut self,
-        (batch, row): (&EntryBatch, usize),
-        target: Option<Entry<'_>>,
-        reason: Reason,
-    ) {
-        let Some(taken) = Taken::of_row(batch, row) else { return };
+    fn transfer(&mut self, row: (&EntryBatch, usize), target: Option<Entry<'_>>, reason: Reason) {
+        if let Some((action, source)) = self.make(row) {
+            self.decide((action, source), target.map(|target| target.state()), reason);
+        }
+    }
+
+    fn make(&mut self, (batch, row): (&EntryBatch, usize)) -> Option<(A, State)> {
+        let taken = Taken::of_row(batch, row)?;
         let source = taken.entry;
         self.begin(source);
-        let Some(action) = (self.plan.make_transfer)(self.job, self.engine, taken) else { return };
+        let action = (self.plan.make_transfer)(self.job, self.engine, taken)?;
+        Some((action, source.state()))
+    }
+
+    fn decide(&mut self, (action, source): (A, State), target: Option<State>, reason: Reason) {
         let action = action.because(reason);
         self.decided.bytes += action.bytes();
         self.decided.transfers.push(if self.job.spec.says_states() {
-            let target = TargetState::of(target.map(|target| target.state()));
-            action.expecting(Expected::new(source.state(), target))
+            action.expecting(Expected::new(source, TargetState::of(target)))
         } else {
             action
         });
+    }
+
+    /// Whether a plan has to look for what the target did not show: its filter leaves the name
+    /// out, the file has another name than the key, or the place could not be read.
+    fn may_hide(&self, joined: &mut Joined<'_>) -> bool {
+        if !self.job.spec.plans {
+            return false;
+        }
+        let is_download = self.job.plan.action == ActionKind::Download;
+        let is_respelled = |name| is_download && matches!(collapse(name), Cow::Owned(_));
+        let is_hidden = joined.source().is_some_and(|source| {
+            let name = source.relative();
+            !self.job.target_filter.includes(name) || is_respelled(name)
+        });
+        is_hidden || joined.may_be_on_both()
+    }
+
+    /// Plans what the target did not show, with what is there.
+    async fn transfer_unseen(&mut self, row: (&EntryBatch, usize)) {
+        let Some((action, source)) = self.make(row) else { return };
+        match A::find(self.engine, &self.plan.place, action.target_name()).await {
+            Ok(None) => self.decide((action, source), None, Reason::Missing),
+            Ok(Some(found)) => {
+                self.decide((action, source), Some(found.get().state()), Reason::Overwrite);
+            }
+            Err(error) => {
+                self.engine.report.planned(0);
+                let event = action.event(self.engine, &self.plan.place);
+                self.engine.conclude(ObjectEvent { bytes: 0, ..event }, Err(error));
+            }
+        }
     }
 
     /// Compares what both sides have under one name.
