@@ -280,7 +280,8 @@ class Client(AsyncCommands):
 
     async def _put(self, url: str, body: bytes, content_type: str | None) -> Exception | None:
         try:
-            await self.write(url, body, content_type=content_type)
+            guessed = content_type or _s3haul.content_type(url)
+            await self.write(url, body, content_type=guessed)
         except S3haulError as error:
             return error
         return None

@@ -447,7 +447,7 @@ class Client(Commands):
 
     def _put(self, url: str, body: bytes, content_type: str | None) -> S3haulError | None:
         try:
-            self.write(url, body, content_type=content_type)
+            self.write(url, body, content_type=content_type or _s3haul.content_type(url))
         except S3haulError as error:
             return error
         return None

@@ -144,7 +144,8 @@ class SessionProvider:
 
 
 def of_session(session: Any) -> tuple[SessionProvider, dict[str, Any]]:
-    """The credentials, region and endpoint of a session.
+    """The credentials, region and profile of a session. The profile says the rest, such as the
+    endpoint.
 
     Raises:
         TypeError: It is not a session of boto3 or botocore.
@@ -154,10 +155,7 @@ def of_session(session: Any) -> tuple[SessionProvider, dict[str, Any]]:
         kind = type(session).__name__
         raise TypeError(f"session is a session of boto3 or botocore, not {kind}")
     region = getattr(session, "region_name", None) or core.get_config_variable("region")
-    flags = {"region": region}
-    profile = core.get_config_variable("profile")
-    if profile:
-        flags["endpoint_url"] = core.get_scoped_config().get("endpoint_url")
+    flags = {"region": region, "profile": core.get_config_variable("profile")}
     return SessionProvider(session), flags
 
 

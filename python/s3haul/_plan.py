@@ -98,12 +98,15 @@ class Plan:
         Args:
             report: Write what became of every object to this file.
             journal: Keep a journal in this folder, from the beginning on.
-            no_journal: Keep no journal.
+            no_journal: Keep no journal. A plan without a `path` has none unless one is asked for:
+                once the object is gone, there is nothing to go on with.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
 
         Raises:
             UsageError: The plan makes no sense.
         """
+        # Nothing could go on with a plan that goes with the object.
+        no_journal = no_journal or (self._is_temporary and journal is None)
         options = {"report": report, "journal": journal, "no_journal": no_journal}
         return self._run_by()._transfer(["apply"], [self.path], options, progress)
 

@@ -161,9 +161,12 @@ class Result:
         """Returns the result itself, so that calls can be chained.
 
         Raises:
-            TransferFailed: Objects failed or were not tried.
+            TransferFailed: Objects failed or were not tried, or the call as a whole did not do all
+                that it was to do, such as writing its report.
         """
-        if self.failed or self.not_tried or self.is_cancelled:
+        # Warnings alone are status 2.
+        is_whole = self.status in (0, 2)
+        if self.failed or self.not_tried or self.is_cancelled or not is_whole:
             raise TransferFailed.of(self)
         return self
 

@@ -18,7 +18,7 @@ _FLAGS = {"storage_classes": "source-storage-class"}
 #: The same for one command.
 _FLAGS_OF = {("find", "names"): "name", ("find", "tags"): "tag"}
 #: Flags that have a whole map as one value, as JSON.
-_MAPS = {"metadata", "add_metadata"}
+_MAPS = {"metadata", "add_metadata", "tags"}
 #: Parameters for which a period is an age.
 _AGES = {"newer_than", "older_than", "since", "as_of"}
 #: Parameters for which a period begins now.
@@ -126,7 +126,7 @@ def _flag(command: str, name: str, value: Any) -> Iterator[str]:
         elif _is_sequence(value):
             items = []
             for item in value:
-                if isinstance(item, Mapping) and name not in _MAPS:
+                if isinstance(item, Mapping) and (name == "tags" or name not in _MAPS):
                     yield from _mapping(command, name, flag, item)
                 else:
                     items.append(text(item))

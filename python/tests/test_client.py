@@ -6,6 +6,7 @@ import logging
 import pickle
 import socket
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -108,6 +109,27 @@ def test_sessions_of_boto3_and_botocore(own: Bucket) -> None:
         s3haul.Client(session=object())
     with pytest.raises(s3haul.CredentialsError, match="session has no credentials"):
         s3haul.Client(session=boto3.Session(), endpoint_url=service.url).ls(own.url())
+
+
+def test_a_session_goes_where_its_profile_says(
+    own: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its keys went where the default profile says, or to Amazon."""
+    service = own.service
+    keys = f"aws_access_key_id = {service.access_key}\n"
+    keys += f"aws_secret_access_key = {service.secret_key}\n"
+    config = tmp_path / "config"
+    config.write_text(
+        "[default]\nendpoint_url = http://127.0.0.1:1\nregion = us-east-1\n"
+        f"[profile near]\nservices = here\nregion = us-east-1\n{keys}"
+        f"[services here]\ns3 =\n  endpoint_url = {service.url}\n"
+        f"[profile amazon]\nregion = us-east-1\n{keys}"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    client = s3haul.Client(session=boto3.Session(profile_name="near"))
+    assert list(client.list(own.url())) == []
+    client = s3haul.Client(session=boto3.Session(profile_name="amazon"))
+    assert "127.0.0.1" not in client.job("sync", tmp_path, own.url()).to_json()
 
 
 def test_refreshed_credentials_of_a_session_expire() -> None:

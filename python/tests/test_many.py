@@ -163,3 +163,23 @@ def test_a_dataset_of_many_small_objects(own: Bucket) -> None:
     dataset = Objects(own.client, own.url("train"), keys)
     for _ in range(2):
         assert {key: bytes(row) for key, row in dataset} == dict(items(200))
+
+
+def test_the_loop_may_use_the_client(own: Bucket) -> None:
+    """Objects that waited for memory held all requests that the client may have under way."""
+    names = [f"k{number}" for number in range(12)]
+    own.put(**{name: bytes(512 << 10) for name in names})
+    client = own.service.client(max_concurrent_requests=2)
+    for name, body in client.get_many(names, root=own.url(), memory=1 << 20):
+        assert len(body) == client.head(own.url(name))["size"] == 512 << 10
+
+
+def test_large_objects_have_the_type_of_their_ending(
+    own: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("s3haul._client.PARTS_FROM", 2)
+    items = [("a.csv", b"1"), ("b.csv", b"1,2,3")]
+    assert sorted(own.client.put_many(items, root=own.url())) == ["a.csv", "b.csv"]
+    for name, _ in items:
+        head = own.boto3.head_object(Bucket=own.name, Key=name)
+        assert head["ContentType"] == "text/csv"

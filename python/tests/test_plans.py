@@ -67,6 +67,25 @@ def test_plans_go_with_their_object_unless_kept(own: Bucket, files: Path, tmp_pa
         s3haul.Plan(paths[1])
 
 
+def test_plans_that_go_with_their_object_have_no_journal(
+    own: Bucket, files: Path, tmp_path: Path
+) -> None:
+    """What was printed as the command that goes on could not: the plan was gone."""
+    state = tmp_path / "state" / "s3haul" / "jobs"
+    few = [{"path": tmp_path / "kept.parquet"}, {}]
+    for number, options in enumerate(few):
+        made = plan.sync(files, own.url(f"{number}/"), client=own.client, **options)
+        folder = tmp_path / f"journals{number}"
+        assert made.apply(journal=folder).done == 3
+        assert folder.is_dir()
+    many = tmp_path / "many"
+    many.mkdir()
+    for number in range(1100):
+        (many / f"f{number}").write_bytes(b"")
+    assert plan.sync(many, own.url("many/"), client=own.client).apply().done == 1100
+    assert not state.exists()
+
+
 def test_other_calls_have_plans(own: Bucket) -> None:
     own.put(a=b"1", b=b"2")
     urls = {"client": own.client, "recursive": True}

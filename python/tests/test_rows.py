@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pickle
 import sys
 from datetime import datetime, timezone
@@ -55,6 +56,29 @@ def test_libraries_take_the_stream(bucket: Bucket) -> None:
     assert (len(batch), batch.names[:2]) == (2, ("key", "size"))
     assert pyarrow.record_batch(batch).num_rows == len(batch.to_pandas()) == 2
     assert batch.to_polars().shape == (2, 5)
+
+
+def test_consumers_may_hold_the_lock(own: Bucket) -> None:
+    """The first request asks a function of Python for credentials."""
+    own.put(a=b"1", b=b"2")
+
+    class Stream(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_void_p) for name in ("schema", "next", "error", "release")]
+
+    # `PyDLL` and `PYFUNCTYPE` keep the lock.
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    rows = own.service.client(credentials=lambda: (own.service.access_key, own.service.secret_key))
+    capsule = rows.list(own.url()).__arrow_c_stream__()
+    address = pointer(capsule, b"arrow_array_stream")
+    stream = Stream.from_address(address)
+    step = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(stream.next)
+    # An `ArrowArray`, whose first field is its length.
+    array = (ctypes.c_int64 * 10)()
+    assert step(address, ctypes.addressof(array)) == 0
+    assert array[0] == 2
+    release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(array[8])
+    release(ctypes.addressof(array))
 
 
 def test_nothing_is_a_table_without_rows(bucket: Bucket) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from pathlib import Path
 
@@ -52,6 +53,37 @@ def test_tags_are_changed_and_read(bucket: Bucket) -> None:
     assert {row["key"]: row["tags"] for row in many} == {"a": tag(bucket.url("a")), "b": {}}
     tag(bucket.url("a"), clear=True).raise_for_failures()
     assert tag(bucket.url("a")) == {}
+
+
+def test_keys_of_tags_may_have_an_equals_sign(own: Bucket) -> None:
+    own.put(a=b"1")
+    url = own.url("a")
+    own.client.tag(url, set={"a=b": "c", "d": "e=f"}).raise_for_failures()
+    assert own.client.tag(url) == {"a=b": "c", "d": "e=f"}
+    own.client.tag(url, remove=["a=b"]).raise_for_failures()
+    assert own.client.tag(url) == {"d": "e=f"}
+    with pytest.raises(s3haul.UsageError, match="','"):
+        own.client.tag(url, set={"note": "x,owner=root"})
+    with pytest.raises(ValueError, match="comma"):
+        own.client.tag(url, remove=["a,d"])
+    assert own.client.tag(url) == {"d": "e=f"}
+
+
+def test_what_fails_in_the_same_way_each_time_is_an_exception_of_that(
+    own: Bucket, tmp_path: Path
+) -> None:
+    for number in range(200):
+        (tmp_path / f"f{number}").write_bytes(b"x")
+    with pytest.raises(s3haul.NotFound, match="bucket does not exist.*ended early"):
+        own.client.copy(tmp_path, "s3://no-such-bucket/a/", recursive=True)
+
+
+def test_an_incomplete_report_is_a_failure(own: Bucket, files: Path) -> None:
+    result = own.client.sync(files, own.url())
+    assert result.raise_for_failures() is result
+    dataclasses.replace(result, status=2, warnings=1).raise_for_failures()
+    with pytest.raises(s3haul.TransferFailed):
+        dataclasses.replace(result, status=1).raise_for_failures()
 
 
 def test_properties_are_changed(bucket: Bucket) -> None:

@@ -51,6 +51,12 @@ mod _s3haul {
         s3haul::plan::price::PriceTable::default().cost(requests)
     }
 
+    /// The `Content-Type` that the ending of a name stands for.
+    #[pyfunction]
+    fn content_type(name: &str) -> Option<&'static str> {
+        s3haul::plan::content_type::guess_content_type(name)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         notice_end(module.py())?;

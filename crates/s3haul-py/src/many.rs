@@ -4,6 +4,7 @@
 //! are the bytes that are read and not yet taken.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_channel::{Receiver, Sender};
@@ -26,6 +27,8 @@ use crate::session::{Session, joined, shared_bytes, variables};
 const AT_ONCE_MAX: usize = 1 << 14;
 /// Unit in which memory is counted.
 const MEMORY_UNIT: u64 = 1024;
+/// What the first objects are taken to need.
+const FIRST_UNITS: u32 = 256;
 /// Bodies from this size on are hashed on threads that may block.
 const INLINE_HASH_MAX: usize = 1 << 20;
 
@@ -113,12 +116,59 @@ struct Body {
     _memory: Option<OwnedSemaphorePermit>,
 }
 
+/// What may be read and not yet taken.
+///
+/// Nothing waits for memory while it has an open body: that holds one of the client's requests, and
+/// what takes the results may need one, too.
+struct Memory {
+    units: Arc<Semaphore>,
+    units_max: u32,
+    /// What the last object needed: what the next is taken to need.
+    usual: AtomicU32,
+}
+
+impl Memory {
+    fn new(bytes: u64) -> Self {
+        let units_max = units(bytes).max(1);
+        let usual = AtomicU32::new(FIRST_UNITS.min(units_max));
+        Self { units: Arc::new(Semaphore::new(units_max as usize)), units_max, usual }
+    }
+
+    /// Opens an object that there is memory for, which it holds.
+    async fn open<'a>(
+        &self,
+        client: &'a Client,
+        (bucket, key): (&'a str, &'a str),
+    ) -> Result<(ObjectReader<'a>, Option<OwnedSemaphorePermit>), Error> {
+        let mut expected = self.usual.load(Ordering::Relaxed);
+        loop {
+            // The semaphore is never closed.
+            let mut held = Arc::clone(&self.units).acquire_many_owned(expected).await.ok();
+            let reader = ObjectReader::open(client, (bucket, key), None, None).await?;
+            let wanted = units(reader.left()).min(self.units_max);
+            self.usual.store(wanted.max(1), Ordering::Relaxed);
+            if wanted <= expected {
+                drop(held.as_mut().and_then(|held| held.split((expected - wanted) as usize)));
+                return Ok((reader, held));
+            }
+            if let Ok(more) = Arc::clone(&self.units).try_acquire_many_owned(wanted - expected) {
+                match &mut held {
+                    Some(held) => held.merge(more),
+                    None => held = Some(more),
+                }
+                return Ok((reader, held));
+            }
+            // Closed, and asked for again once there is room.
+            expected = wanted;
+        }
+    }
+}
+
 /// Reads objects.
 #[pyclass(frozen, module = "s3haul._s3haul")]
 pub(crate) struct Getter {
     many: Many<Body>,
-    memory: Arc<Semaphore>,
-    memory_units: u32,
+    memory: Arc<Memory>,
 }
 
 #[pymethods]
@@ -133,22 +183,17 @@ impl Getter {
         waiting_max: usize,
         memory: u64,
     ) -> PyResult<Self> {
-        let memory_units = units(memory).max(1);
-        let memory = Arc::new(Semaphore::new(memory_units as usize));
         let many = Many::new(py, session, bucket, at_once, waiting_max)?;
-        Ok(Self { many, memory, memory_units })
+        Ok(Self { many, memory: Arc::new(Memory::new(memory)) })
     }
 
     /// Asks for objects, numbered from `first` on.
     fn submit(&self, first: usize, keys: Vec<String>) -> PyResult<()> {
         self.many.check_process()?;
         for (number, key) in (first..).zip(keys) {
-            let (memory, units_max) = (Arc::clone(&self.memory), self.memory_units);
+            let memory = Arc::clone(&self.memory);
             self.many.spawn(number, move |client, bucket| async move {
-                let mut reader = ObjectReader::open(&client, (&bucket, &key), None, None).await?;
-                let wanted = units(reader.left()).min(units_max);
-                // The semaphore is never closed.
-                let memory = memory.acquire_many_owned(wanted).await.ok();
+                let (mut reader, memory) = memory.open(&client, (&bucket, &key)).await?;
                 let mut pieces = Vec::new();
                 while let Some(piece) = reader.next().await {
                     pieces.push(piece?);

@@ -27,6 +27,10 @@ use crate::table::Table;
 
 /// Batches that wait at most.
 const BATCHES_MAX: usize = 4;
+/// Longest wait with the interpreter's lock, where a consumer holds it.
+const LOCKED_MAX: Duration = Duration::from_millis(20);
+/// Time between two looks at what the user pressed.
+const SIGNALS_EVERY: Duration = Duration::from_millis(100);
 
 type Item = Result<RecordBatch, Failure>;
 
@@ -109,7 +113,7 @@ impl Reader {
             return None;
         }
         let failed = self.begin();
-        self.received(failed.or_else(|| self.batches.as_ref()?.recv_blocking().ok()))
+        self.received(failed.or_else(|| wait_for(self.batches.as_ref()?)))
     }
 
     /// The same, waiting no longer than this.
@@ -131,6 +135,41 @@ impl Reader {
         self.is_over = !matches!(item, Some(Ok(_)));
         item
     }
+}
+
+/// The next item; `None` at the end.
+///
+/// Some consumers read a stream with the interpreter's lock held, which a function for credentials
+/// needs, too: whatever takes longer is waited for without it.
+fn wait_for(batches: &Receiver<Item>) -> Option<Item> {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return Some(Err(internal(error))),
+    };
+    let within = |patience| runtime.block_on(async { timeout(patience, batches.recv()).await });
+    if let Ok(item) = within(LOCKED_MAX) {
+        return item.ok();
+    }
+    loop {
+        let waited = Python::try_attach(|py| match detached(py, || within(SIGNALS_EVERY)) {
+            Ok(item) => Some(item.ok()),
+            Err(_) => interrupted(py).err().map(|error| Some(Err(internal(error)))),
+        });
+        match waited {
+            Some(None) => {}
+            Some(Some(item)) => return item,
+            // The interpreter has ended.
+            None => return batches.recv_blocking().ok(),
+        }
+    }
+}
+
+/// Fails if the user pressed Ctrl-C; the consumer, which makes an error of its own of that, is
+/// interrupted, too.
+fn interrupted(py: Python<'_>) -> PyResult<()> {
+    let Err(error) = py.check_signals() else { return Ok(()) };
+    py.import("_thread")?.call_method0("interrupt_main")?;
+    Err(error)
 }
 
 impl Iterator for Reader {

@@ -27,7 +27,7 @@ use crate::watcher::{Watcher, sink};
 /// Commands that run at a time, over all sessions: each has a thread, and needs others.
 const COMMANDS_MAX: usize = 64;
 
-static COMMANDS: Semaphore = Semaphore::const_new(COMMANDS_MAX);
+static COMMANDS: PerProcess<Arc<Semaphore>> = PerProcess::new();
 
 /// Flags, credentials and connections of several commands.
 #[pyclass(frozen, module = "s3haul._s3haul")]
@@ -226,10 +226,11 @@ impl Session {
             Ok(ended)
         };
         let cancelled = cancel.clone();
+        let turns = COMMANDS.get(|| PyResult::Ok(Arc::new(Semaphore::new(COMMANDS_MAX))))?;
         runtime.spawn(async move {
             // One that waits for its turn is cancelled like one that runs.
             let _turn = tokio::select! {
-                turn = COMMANDS.acquire() => turn.ok(),
+                turn = turns.acquire() => turn.ok(),
                 () = cancelled.cancelled() => None,
             };
             let ended = tokio::task::spawn_blocking(run).await;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
+use s3haul::{Error, ErrorKind};
 use s3haul_cli::embed::Failure;
 
 use crate::table::FailureColumns;
@@ -25,6 +26,8 @@ pub(crate) struct Watcher {
     bytes: AtomicI64,
     failures: Mutex<FailureColumns>,
     fatal: Mutex<Option<Failure>>,
+    /// What the last object failed by.
+    last: Mutex<Option<Error>>,
 }
 
 /// Counters, as Python gets them.
@@ -64,12 +67,27 @@ impl Watcher {
         self.fatal.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Why a job could not go on. One that ended early, since all objects would fail in the same
+    /// way, ended by what they failed by.
+    fn reason(&self, fatal: &Error) -> Failure {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match last.filter(|_| fatal.kind() == ErrorKind::Cancelled) {
+            None => fatal.duplicate().into(),
+            Some(last) => {
+                let failure = Failure::from(last);
+                Failure { message: format!("{}; {fatal}", failure.message), ..failure }
+            }
+        }
+    }
+
     fn object(&self, event: &ObjectEvent) {
         let counter = match &event.outcome {
             Outcome::Done | Outcome::DryRun => &self.done,
             Outcome::Skipped => &self.skipped,
             Outcome::NotTried => return,
             Outcome::Failed(error) => {
+                let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                *last = Some(error.duplicate());
                 let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
                 let has_room = failures.message_bytes() < MESSAGE_BYTES_MAX;
                 if has_room && failures.len() < FAILURES_MAX {
@@ -102,7 +120,7 @@ impl EventSink for Watcher {
             Event::Object(object) => self.object(object),
             Event::Fatal { error } => {
                 let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
-                fatal.get_or_insert_with(|| error.duplicate().into());
+                fatal.get_or_insert_with(|| self.reason(error));
             }
             Event::Tags { .. } | Event::Archive { .. } | Event::Warning { .. } => {}
         }

@@ -76,7 +76,13 @@ impl<'a> ObjectReader<'a> {
             checksums: true,
             ..GetObject::default()
         };
-        self.body = self.client.get_object(input).await?.body;
+        let answer = self.client.get_object(input).await?;
+        // Not every server heeds the condition.
+        if answer.head.etag != self.etag || answer.range != self.left {
+            let message = format!("`{}` was replaced while it was read", self.key);
+            return Err(Error::new(ErrorKind::SourceChanged, message));
+        }
+        self.body = answer.body;
         Ok(())
     }
 }
