@@ -121,10 +121,7 @@ impl Ground {
         &self,
         Traces { keys, uploads, has_versions, .. }: Traces,
     ) -> Vec<Error> {
-        // What stays is found below.
-        let aborts =
-            uploads.iter().map(|(key, id)| self.client.abort_multipart(&self.bucket, key, id));
-        join_all(aborts).await;
+        let aborted = self.abort_uploads(&uploads).await;
         let mut ends = Vec::new();
         if has_versions {
             ends.push(self.remove_versions(&keys).await);
@@ -133,7 +130,7 @@ impl Ground {
             self.remove_all(keys.iter().map(|key| (key.as_str(), None))).await;
         }
         ends.push(self.remove_listed().await);
-        ends.push(self.abort_listed().await);
+        ends.push(aborted);
         if self.is_own {
             let removed = self.remove_bucket(&keys).await;
             if removed.is_ok() {
@@ -220,15 +217,23 @@ impl Ground {
         Err(Error::new(ErrorKind::Server, message))
     }
 
-    /// Aborts uploads that were begun without an answer. Where uploads cannot be listed, those
-    /// that are known are gone already.
-    async fn abort_listed(&self) -> Result<()> {
+    /// Aborts the uploads that are known, then those that a listing shows: some may have been begun
+    /// without an answer.
+    async fn abort_uploads(&self, known: &BTreeSet<(String, String)>) -> Result<()> {
+        let known = self.abort_all(known.iter().map(|(key, id)| (key.as_str(), id.as_str()))).await;
         let listed = self.client.list_multipart_uploads(&self.bucket, &self.prefix, None).await;
-        let listed = listed.unwrap_or_default().uploads;
-        for upload in listed.iter().filter(|upload| self.is_ours(&upload.key)) {
-            self.client.abort_multipart(&self.bucket, &upload.key, &upload.upload_id).await?;
-        }
-        Ok(())
+        // Where uploads cannot be listed, nothing shows what a failed abort left.
+        let Ok(listed) = listed else { return known };
+        let ours = listed.uploads.iter().filter(|upload| self.is_ours(&upload.key));
+        self.abort_all(ours.map(|it| (it.key.as_str(), it.upload_id.as_str()))).await
+    }
+
+    /// Aborts uploads, all of them also where one fails. Those that are gone are no failure.
+    async fn abort_all(&self, uploads: impl Iterator<Item = (&str, &str)>) -> Result<()> {
+        let aborts = uploads.map(|(key, id)| self.client.abort_multipart(&self.bucket, key, id));
+        let failed = join_all(aborts).await.into_iter().filter_map(Result::err);
+        let mut failed = failed.filter(|error| error.kind() != ErrorKind::NotFound);
+        failed.next().map_or(Ok(()), Err)
     }
 
     /// Removes the bucket. Services over a file system may have kept folders of objects that they

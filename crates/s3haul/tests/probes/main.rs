@@ -152,6 +152,31 @@ async fn credentials_that_may_not_write_are_not_a_fault_of_the_service() {
     assert!(report.profile().is_empty(), "it is not the checksum");
 }
 
+/// Open uploads are billed: where they can be neither aborted nor listed, that is said.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn uploads_that_cannot_be_aborted_are_said_to_be_left() {
+    fn aborts(it: &proxy::Message) -> bool {
+        it.is("DELETE") && it.has_query("uploadId")
+    }
+    let unlisted = |it: &mut proxy::Message| {
+        let lists = it.is("GET") && it.has_query("uploads");
+        (lists || aborts(it)).then(|| proxy::Message::refusal(403, "AccessDenied"))
+    };
+    let listed =
+        |it: &mut proxy::Message| aborts(it).then(|| proxy::Message::refusal(403, "AccessDenied"));
+    for before in [unlisted as proxy::Before, listed] {
+        let sim = builder().start().await.unwrap();
+        let proxy = Proxy::start(sim.addr(), before, |_, _| {}).await;
+        let place = Some(("named".to_owned(), "a".to_owned()));
+        let ground = Ground::new(client(proxy.url()), place);
+        ground.open().await.unwrap();
+        probe::run(&ground).await;
+        let left = ground.clear().await;
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(left[0].contains("AbortMultipartUpload"), "{left:?}");
+    }
+}
+
 /// Nothing of others is removed from it where listings show more than was asked for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_ignores_prefixes_keeps_what_others_wrote() {
