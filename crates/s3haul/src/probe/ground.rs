@@ -5,9 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
-use s3haul_wire::ops::{CreateBucket, DeleteObject, ListObjects, ListVersions, Versioning};
+use http::Method;
+use s3haul_wire::ops::{
+    CreateBucket, DeleteObject, ListObjects, ListVersions, PlainRequest, Versioning,
+};
 use s3haul_wire::{Client, Error, ErrorKind, Result};
 
 /// Requests of the clearing up at once.
@@ -75,12 +79,41 @@ impl Ground {
             return made;
         }
         self.client.head_bucket(&self.bucket).await?;
+        self.refuse_retention().await?;
         // Not every service knows versioning.
         let versioning = self.client.get_bucket_versioning(&self.bucket).await;
         let mut traces = self.traces();
         traces.has_versions = versioning.is_ok_and(|versioning| versioning != Versioning::Off);
         traces.is_open = true;
         Ok(())
+    }
+
+    /// Fails where objects are locked as soon as they are written: nobody could remove them. Not
+    /// every service knows locks, and not all credentials may ask for them.
+    async fn refuse_retention(&self) -> Result<()> {
+        let request = PlainRequest {
+            method: Method::GET,
+            bucket: &self.bucket,
+            key: None,
+            query: &[("object-lock", "")],
+            headers: &[],
+            body: Bytes::new(),
+            md5: false,
+        };
+        let document = match self.client.send_plain(request).await {
+            Ok(answer) => answer.body,
+            Err(error) if error.kind() == ErrorKind::NotS3 => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if !String::from_utf8_lossy(&document).contains("DefaultRetention>") {
+            return Ok(());
+        }
+        let message = format!(
+            "the bucket `{}` locks new objects (default retention), so that what is written could \
+             not be removed",
+            self.bucket
+        );
+        Err(Error::new(ErrorKind::Config, message))
     }
 
     /// Notes that a key may exist from now on.

@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use faults::{FAULTS, Fault, QUIRKS};
+use http::Method;
 use proxy::Proxy;
 use s3haul::probe::{self, Ground, Outcome, Report, catalogue};
 use s3haul_sim::{RunningServer, SimBuilder};
 use s3haul_wire::env::Env;
-use s3haul_wire::ops::{Conditions, CreateMultipart, ListVersions, PutObject};
+use s3haul_wire::ops::{Conditions, CreateMultipart, ListVersions, PlainRequest, PutObject};
 use s3haul_wire::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload, RetryConfig,
 };
@@ -106,6 +107,40 @@ async fn a_named_bucket_is_left_as_it_was() {
     }
     assert!(report.is_sound());
     assert_eq!(ground.clear().await, Vec::<String>::new());
+    let input = ListVersions { bucket: "named", ..<_>::default() };
+    assert_eq!(client.list_versions(input).await.unwrap().versions, []);
+}
+
+/// What is written there could not be removed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_that_locks_new_objects_is_refused_before_any_is_written() {
+    let sim = builder().start().await.unwrap();
+    let client = client(url(&sim));
+    client.put_bucket_versioning("named", true).await.unwrap();
+    let retention = "<DefaultRetention><Mode>COMPLIANCE</Mode><Days>1</Days></DefaultRetention>";
+    for (rule, is_refused) in [(String::new(), false), (format!("<Rule>{retention}</Rule>"), true)]
+    {
+        let lock = PlainRequest {
+            method: Method::PUT,
+            bucket: "named",
+            key: None,
+            query: &[("object-lock", "")],
+            headers: &[],
+            body: format!(
+                "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled>{rule}\
+                 </ObjectLockConfiguration>"
+            )
+            .into(),
+            md5: true,
+        };
+        assert!(client.send_plain(lock).await.unwrap().is_ok());
+        let ground = Ground::new(client.clone(), Some(("named".to_owned(), String::new())));
+        let opened = ground.open().await;
+        assert_eq!(opened.is_err(), is_refused, "{opened:?}");
+        if let Err(error) = opened {
+            assert!(error.to_string().contains("locks new objects"), "{error}");
+        }
+    }
     let input = ListVersions { bucket: "named", ..<_>::default() };
     assert_eq!(client.list_versions(input).await.unwrap().versions, []);
 }
