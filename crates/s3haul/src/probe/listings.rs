@@ -157,12 +157,16 @@ async fn start_after(room: &Room<'_>) -> Judged {
 
 async fn start_in_folder(room: &Room<'_>) -> Judged {
     let names = ["x", "x-1", "x-2", "x/1", "x/2", "x/3"];
-    room.fill(&names).await.map_err(|mismatch| match mismatch {
-        Mismatch::Other(_) => {
-            Mismatch::Senseless("the object `x` cannot be there beside `x/1`".to_owned())
+    let (beside, within) = names.split_at(3);
+    room.fill(beside).await?;
+    for name in within {
+        let answer = room.send(Method::PUT, name, &[], &[], *name).await?;
+        if matches!(answer.status, 400 | 405 | 409) {
+            let why = "the object `x` cannot be there beside `x/1`";
+            return Err(Mismatch::Senseless(why.to_owned()));
         }
-        mismatch => mismatch,
-    })?;
+        ensure_answer(answer.is_ok(), &answer, || format!("PUT answers {}", status(&answer)))?;
+    }
     for (prefix, position) in [("", "x/1"), ("", "x/"), ("", "x-2"), ("x/", "x/1"), ("x/", "x/2")] {
         let page = Page { prefix, start_after: Some(position), ..<_>::default() };
         let (listed, _) = room.list_all(page).await?;

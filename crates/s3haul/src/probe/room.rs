@@ -149,6 +149,14 @@ impl<'a> Room<'a> {
         ensure(answer.body == body, || format!("GET of {} returns other bytes", short(name)))
     }
 
+    /// Whether there is no object of this name.
+    pub(super) async fn is_gone(&self, name: &str) -> Judged {
+        let answer = self.send(Method::GET, name, &[], &[], Bytes::new()).await?;
+        ensure_answer(answer.status == 404, &answer, || {
+            format!("GET of {} answers {} instead of 404", short(name), status(&answer))
+        })
+    }
+
     /// One page of a listing, from the client's own reader of pages.
     pub(super) async fn list(&self, page: Page<'_>) -> Result<Names, Mismatch> {
         let (prefix, start_after) =

@@ -106,7 +106,16 @@ pub(crate) const FAULTS: &[Fault] = &[
             it.has_query("delete")
                 .then(|| Message { body: b"<DeleteResult/>".to_vec(), ..Message::refusal(200, "") })
         },
-        &["delete-many", "delete-many-if-match"],
+        &["delete-many", "delete-many-if-match", "delete-quiet"],
+    ),
+    asks(
+        "quiet bulk removals fail",
+        |it| {
+            let is_quiet = it.has_query("delete") && it.text().contains("<Quiet>true");
+            let body = b"<DeleteResult><Error><Code>InternalError</Code></Error></DeleteResult>";
+            is_quiet.then(|| Message { body: body.to_vec(), ..Message::refusal(200, "") })
+        },
+        &["delete-quiet"],
     ),
     asks("Quiet is ignored", |it| rewrite(it, "<Quiet>true", "<Quiet>false"), &["delete-quiet"]),
     asks(
@@ -353,6 +362,14 @@ pub(crate) const FAULTS: &[Fault] = &[
                     .to_vec(),
                 ..Message::refusal(200, "")
             })
+        },
+        &["list-start-in-folder"],
+    ),
+    asks(
+        "x/2 beside x fails, which is no answer about keys",
+        |it| {
+            let is_it = it.is("PUT") && it.path().ends_with("/list-start-in-folder/x/2");
+            is_it.then(|| Message::refusal(500, "InternalError"))
         },
         &["list-start-in-folder"],
     ),

@@ -187,6 +187,27 @@ async fn credentials_that_may_not_write_are_not_a_fault_of_the_service() {
     assert!(report.profile().is_empty(), "it is not the checksum");
 }
 
+/// Nor is one that concerns reading: what cannot be looked at is neither wrong nor right.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn credentials_that_may_not_read_are_not_a_fault_of_the_service() {
+    let denied = |it: &mut proxy::Message| {
+        let is_read = it.is("GET") || it.is("HEAD");
+        let is_object = it.path().matches('/').count() > 1;
+        let is_other = ["tagging", "acl", "uploadId"].iter().any(|name| it.has_query(name));
+        (is_read && is_object && !is_other).then(|| proxy::Message::refusal(403, "AccessDenied"))
+    };
+    let sim = builder().start().await.unwrap();
+    let proxy = Proxy::start(sim.addr(), denied, |_, _| {}).await;
+    let (report, left) = check(proxy.url()).await;
+    let failing: Vec<_> =
+        report.failing().iter().map(|it| (it.probe.name, it.outcome.clone())).collect();
+    assert_eq!((failing, left), (Vec::new(), Vec::new()));
+    for name in ["delete", "delete-many-if-match", "presigned", "signature", "versions"] {
+        let finding = report.findings.iter().find(|it| it.probe.name == name).unwrap();
+        assert_eq!(finding.outcome.name(), "unknown", "{name}");
+    }
+}
+
 /// Open uploads are billed: where they can be neither aborted nor listed, that is said.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn uploads_that_cannot_be_aborted_are_said_to_be_left() {
