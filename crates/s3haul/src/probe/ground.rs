@@ -50,7 +50,8 @@ impl Ground {
         let name = format!("s3haul-check-{:016x}", fastrand::u64(..));
         let is_own = place.is_none();
         let (bucket, prefix) = match place {
-            None => (name, String::new()),
+            // Also there: a service may have one bucket only, whatever it is called in requests.
+            None => (name.clone(), format!("{name}/")),
             Some((bucket, folder)) if folder.is_empty() || folder.ends_with('/') => {
                 (bucket, format!("{folder}{name}/"))
             }
@@ -59,9 +60,10 @@ impl Ground {
         Self { client, bucket, prefix, is_own, traces: Mutex::default() }
     }
 
-    /// Its address.
+    /// The address of what is removed in the end.
     pub fn address(&self) -> String {
-        format!("s3://{}/{}", self.bucket, self.prefix)
+        let folder = if self.is_own { "" } else { self.prefix.as_str() };
+        format!("s3://{}/{folder}", self.bucket)
     }
 
     /// Whether the bucket is made for the probes.

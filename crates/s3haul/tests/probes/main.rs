@@ -233,6 +233,36 @@ async fn uploads_that_cannot_be_aborted_are_said_to_be_left() {
     }
 }
 
+/// Writes an object and begins an upload in the bucket `named`.
+async fn write_as_others(direct: &Client) {
+    let properties = ObjectProperties::default();
+    let object = PutObject {
+        bucket: "named",
+        key: "others/k",
+        payload: Payload::from_bytes("1".into()),
+        properties: &properties,
+        checksum: None,
+        conditions: Conditions::default(),
+    };
+    direct.put_object(object).await.unwrap();
+    let upload = CreateMultipart {
+        bucket: "named",
+        key: "others/u",
+        properties: &properties,
+        checksum: None,
+    };
+    direct.create_multipart(upload).await.unwrap();
+}
+
+/// Keys of all versions and of all open uploads in the bucket `named`.
+async fn keys_left(direct: &Client) -> Vec<String> {
+    let input = ListVersions { bucket: "named", ..<_>::default() };
+    let versions = direct.list_versions(input).await.unwrap().versions;
+    let uploads = direct.list_multipart_uploads("named", "", None).await.unwrap().uploads;
+    let versions = versions.into_iter().map(|version| version.key);
+    versions.chain(uploads.into_iter().map(|upload| upload.key)).collect()
+}
+
 /// Nothing of others is removed from it where listings show more than was asked for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_ignores_prefixes_keeps_what_others_wrote() {
@@ -244,23 +274,7 @@ async fn a_service_that_ignores_prefixes_keeps_what_others_wrote() {
         let sim = builder().start().await.unwrap();
         let direct = client(url(&sim));
         direct.put_bucket_versioning("named", is_versioned).await.unwrap();
-        let properties = ObjectProperties::default();
-        let object = PutObject {
-            bucket: "named",
-            key: "others/k",
-            payload: Payload::from_bytes("1".into()),
-            properties: &properties,
-            checksum: None,
-            conditions: Conditions::default(),
-        };
-        direct.put_object(object).await.unwrap();
-        let upload = CreateMultipart {
-            bucket: "named",
-            key: "others/u",
-            properties: &properties,
-            checksum: None,
-        };
-        direct.create_multipart(upload).await.unwrap();
+        write_as_others(&direct).await;
         let proxy = Proxy::start(sim.addr(), ignore, |_, _| {}).await;
         let place = Some(("named".to_owned(), "a".to_owned()));
         let ground = Ground::new(client(proxy.url()), place);
@@ -269,14 +283,30 @@ async fn a_service_that_ignores_prefixes_keeps_what_others_wrote() {
         let fails: Vec<_> = report.failing().iter().map(|it| it.probe.name).collect();
         assert!(fails.contains(&"list-complete"), "{fails:?}");
         assert_eq!(ground.clear().await, Vec::<String>::new());
-        let input = ListVersions { bucket: "named", ..<_>::default() };
-        let left = direct.list_versions(input).await.unwrap().versions;
-        let left: Vec<_> = left.iter().map(|version| version.key.as_str()).collect();
-        assert_eq!(left, ["others/k"], "versioned: {is_versioned}");
-        let uploads = direct.list_multipart_uploads("named", "", None).await.unwrap().uploads;
-        let uploads: Vec<_> = uploads.iter().map(|upload| upload.key.as_str()).collect();
-        assert_eq!(uploads, ["others/u"]);
+        assert_eq!(keys_left(&direct).await, ["others/k", "others/u"], "{is_versioned}");
     }
+}
+
+/// Such a one takes any name, also the one of the bucket that is made for the check.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_of_one_bucket_keeps_what_others_wrote() {
+    let of_named = |it: &mut proxy::Message| {
+        let mut parts = it.target().splitn(3, '/').skip(1);
+        let (bucket, rest) = (parts.next()?.to_owned(), parts.next().unwrap_or_default());
+        if it.is("PUT") && rest.is_empty() {
+            return Some(proxy::Message::refusal(200, ""));
+        }
+        let end = bucket.find('?').unwrap_or(bucket.len());
+        it.line = it.line.replacen(&bucket[..end], "named", 1);
+        None
+    };
+    let sim = builder().start().await.unwrap();
+    let direct = client(url(&sim));
+    write_as_others(&direct).await;
+    let proxy = Proxy::start(sim.addr(), of_named, |_, _| {}).await;
+    let (_, left) = check(proxy.url()).await;
+    assert_eq!(left.len(), 1, "the bucket is not empty: {left:?}");
+    assert_eq!(keys_left(&direct).await, ["others/k", "others/u"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
