@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::Method;
-use s3haul_wire::ops::{Conditions, HeadObject, PutObject};
-use s3haul_wire::{Checksum, ChecksumAlgorithm, ObjectProperties, Payload};
+use s3haul_wire::ops::{CompletedPart, Conditions, HeadObject, PutObject};
+use s3haul_wire::{Checksum, ChecksumAlgorithm, Error, ErrorKind, ObjectProperties, Payload};
 
 use super::judged::{Judged, Mismatch, ensure};
 use super::question::{Probe, probe};
@@ -114,21 +114,34 @@ async fn has_checksum(room: &Room<'_>, name: &str, expected: &Checksum) -> Judge
 
 async fn multipart(room: &Room<'_>) -> Judged {
     let right = Checksum::of(ChecksumAlgorithm::Crc64Nvme, BODY);
-    in_one_part(room, "k", &right).await?;
+    let (upload_id, part) = in_one_part(room, "k", right.algorithm).await?;
+    room.complete(("k", &upload_id), &[part], Conditions::default(), Some(&right)).await?;
     has_checksum(room, "k", &right).await?;
     let wrong = Checksum::of(ChecksumAlgorithm::Crc64Nvme, OTHER);
-    match in_one_part(room, "wrong", &wrong).await {
-        Err(Mismatch::Error(error)) if error.service_error().is_some() => Ok(()),
+    let (upload_id, part) = in_one_part(room, "wrong", wrong.algorithm).await?;
+    let upload = ("wrong", upload_id.as_str());
+    match room.complete(upload, &[part], Conditions::default(), Some(&wrong)).await {
+        Err(Mismatch::Error(error)) if is_refusal(&error) => Ok(()),
         Err(mismatch) => Err(mismatch),
         Ok(()) => Err(Mismatch::Other("a wrong CRC64NVME of the whole is taken".to_owned())),
     }
 }
 
-/// Makes an object of one part that is said to have this checksum.
-async fn in_one_part(room: &Room<'_>, name: &str, whole: &Checksum) -> Judged {
-    let upload_id = room.begin(name, Some(whole.algorithm)).await?;
+/// Whether the service refused what was sent, and did not just fail or refuse the credentials.
+fn is_refusal(error: &Error) -> bool {
+    let is_about_else = matches!(error.kind(), ErrorKind::AccessDenied | ErrorKind::Throttled);
+    !is_about_else && error.service_error().is_some_and(|answer| answer.status < 500)
+}
+
+/// Begins an upload of one part; returns its id and the part.
+async fn in_one_part(
+    room: &Room<'_>,
+    name: &str,
+    algorithm: ChecksumAlgorithm,
+) -> Result<(String, CompletedPart), Mismatch> {
+    let upload_id = room.begin(name, Some(algorithm)).await?;
     let mut payload = Payload::from_bytes(Bytes::from_static(BODY));
-    payload.digest(room.client().upload_digests(Some(whole.algorithm)));
+    payload.digest(room.client().upload_digests(Some(algorithm)));
     let part = room.part(name, &upload_id, 1, payload).await?;
-    room.complete((name, &upload_id), &[part], Conditions::default(), Some(whole)).await
+    Ok((upload_id, part))
 }

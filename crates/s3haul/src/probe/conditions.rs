@@ -53,7 +53,7 @@ async fn put_if_match(room: &Room<'_>) -> Judged {
     room.refused((Method::PUT, "k"), &[("if-match", OTHER)], "new", REFUSED).await?;
     room.holds("k", b"old").await?;
     room.expect(Method::PUT, "k", &[("if-match", &etag)], "new").await?;
-    Ok(())
+    room.holds("k", b"new").await
 }
 
 async fn complete_if_absent(room: &Room<'_>) -> Judged {
@@ -100,7 +100,7 @@ async fn delete_if_match(room: &Room<'_>) -> Judged {
     room.refused((Method::DELETE, "k"), &[("if-match", OTHER)], Bytes::new(), REFUSED).await?;
     room.holds("k", b"old").await?;
     room.expect(Method::DELETE, "k", &[("if-match", &etag)], Bytes::new()).await?;
-    Ok(())
+    room.is_gone("k").await
 }
 
 async fn delete_many_if_match(room: &Room<'_>) -> Judged {

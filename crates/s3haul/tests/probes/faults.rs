@@ -251,6 +251,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         &["delete-if-match", "get-if-match", "put-if-match"],
     ),
     asks(
+        "writes and removals with If-Match do nothing",
+        |it| {
+            let is_right = it.header("if-match").is_some_and(|etag| !etag.starts_with(b"\"0000"));
+            (is_right && !it.is("GET")).then(|| Message::refusal(200, ""))
+        },
+        &["delete-if-match", "put-if-match"],
+    ),
+    asks(
         "the ETag of a copy's source is ignored",
         |it| {
             it.drop_headers("x-amz-copy-source-if-match");
@@ -279,6 +287,14 @@ pub(crate) const FAULTS: &[Fault] = &[
             None
         },
         &["crc32", "crc32c", "crc64nvme", "multipart-checksum", "sha1", "sha256"],
+    ),
+    asks(
+        "a completion fails, which refuses no checksum",
+        |it| {
+            let is_it = it.is("POST") && it.path().ends_with("/multipart-checksum/wrong");
+            (is_it && it.has_query("uploadId")).then(|| Message::refusal(500, "InternalError"))
+        },
+        &["multipart-checksum"],
     ),
     asks(
         "checksums are refused",
