@@ -165,7 +165,9 @@ async fn start_in_folder(room: &Room<'_>) -> Judged {
             let why = "the object `x` cannot be there beside `x/1`";
             return Err(Mismatch::Senseless(why.to_owned()));
         }
-        ensure_answer(answer.is_ok(), &answer, || format!("PUT answers {}", status(&answer)))?;
+        ensure_answer(answer.is_ok(), &answer, || {
+            format!("PUT of {name:?} answers {}", status(&answer))
+        })?;
     }
     for (prefix, position) in [("", "x/1"), ("", "x/"), ("", "x-2"), ("x/", "x/1"), ("x/", "x/2")] {
         let page = Page { prefix, start_after: Some(position), ..<_>::default() };

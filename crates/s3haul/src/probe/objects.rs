@@ -102,6 +102,7 @@ async fn range(room: &Room<'_>) -> Judged {
 
 async fn delete(room: &Room<'_>) -> Judged {
     room.put("k", BODY).await?;
+    room.holds("k", BODY).await?;
     room.expect(Method::DELETE, "k", &[], Bytes::new()).await?;
     room.is_gone("k").await?;
     room.expect(Method::DELETE, "k", &[], Bytes::new()).await?;
@@ -150,7 +151,8 @@ async fn delete_many(room: &Room<'_>) -> Judged {
 }
 
 async fn delete_quiet(room: &Room<'_>) -> Judged {
-    room.fill(&["a"]).await?;
+    room.put("a", BODY).await?;
+    room.holds("a", BODY).await?;
     let document = bulk_delete(room, &[("a", None)], true).await?;
     ensure(!document.contains("<Error>"), || "DeleteObjects fails".to_owned())?;
     room.is_gone("a").await?;

@@ -96,6 +96,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         ],
     ),
     asks(
+        "what should be removed was never kept",
+        |it| {
+            let is_it = it.is("PUT") && it.path().contains("/delete");
+            is_it.then(|| Message::refusal(200, ""))
+        },
+        &["delete", "delete-if-match", "delete-many", "delete-many-if-match", "delete-quiet"],
+    ),
+    asks(
         "no bulk removal",
         |it| it.has_query("delete").then(missing),
         &["delete-many", "delete-many-if-match", "delete-quiet"],
