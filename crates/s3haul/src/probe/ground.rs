@@ -38,6 +38,8 @@ struct Traces {
     keys: BTreeSet<String>,
     /// Keys and upload ids.
     uploads: BTreeSet<(String, String)>,
+    /// Uploads that may be open, of which no answer came.
+    unanswered: usize,
     /// The bucket was asked for, or its versioning was looked at.
     is_open: bool,
     has_versions: bool,
@@ -123,8 +125,20 @@ impl Ground {
         self.traces().keys.insert(key.to_owned());
     }
 
-    pub(super) fn note_upload(&self, key: &str, upload_id: &str) {
-        self.traces().uploads.insert((key.to_owned(), upload_id.to_owned()));
+    /// Notes that an upload may be open from now on.
+    pub(super) fn note_beginning(&self) {
+        self.traces().unanswered += 1;
+    }
+
+    /// Notes what came of its beginning.
+    pub(super) fn note_begun(&self, key: &str, begun: &Result<String>) {
+        let mut traces = self.traces();
+        if !begun.as_ref().is_err_and(may_be_done) {
+            traces.unanswered = traces.unanswered.saturating_sub(1);
+        }
+        if let Ok(upload_id) = begun {
+            traces.uploads.insert((key.to_owned(), upload_id.clone()));
+        }
     }
 
     pub(super) fn note_versions(&self) {
@@ -154,9 +168,9 @@ impl Ground {
 
     async fn remove_traces(
         &self,
-        Traces { keys, uploads, has_versions, .. }: Traces,
+        Traces { keys, uploads, unanswered, has_versions, .. }: Traces,
     ) -> Vec<Error> {
-        let aborted = self.abort_uploads(&uploads).await;
+        let aborted = self.abort_uploads(&uploads, unanswered > 0).await;
         let mut ends = Vec::new();
         if has_versions {
             ends.push(self.remove_versions(&keys).await);
@@ -254,11 +268,19 @@ impl Ground {
 
     /// Aborts the uploads that are known, then those that a listing shows: some may have been begun
     /// without an answer.
-    async fn abort_uploads(&self, known: &BTreeSet<(String, String)>) -> Result<()> {
+    async fn abort_uploads(
+        &self,
+        known: &BTreeSet<(String, String)>,
+        may_be_more: bool,
+    ) -> Result<()> {
         let known = self.abort_all(known.iter().map(|(key, id)| (key.as_str(), id.as_str()))).await;
         let listed = self.client.list_multipart_uploads(&self.bucket, &self.prefix, None).await;
-        // Where uploads cannot be listed, nothing shows what a failed abort left.
-        let Ok(listed) = listed else { return known };
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(error) if may_be_more => return known.and(Err(error)),
+            // Nothing shows what a failed abort left.
+            Err(_) => return known,
+        };
         let ours = listed.uploads.iter().filter(|upload| self.is_ours(&upload.key));
         self.abort_all(ours.map(|it| (it.key.as_str(), it.upload_id.as_str()))).await
     }

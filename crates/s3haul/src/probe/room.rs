@@ -209,9 +209,10 @@ impl<'a> Room<'a> {
             properties: &ObjectProperties::default(),
             checksum,
         };
-        let upload_id = self.client().create_multipart(input).await?;
-        self.ground.note_upload(&key, &upload_id);
-        Ok(upload_id)
+        self.ground.note_beginning();
+        let begun = self.client().create_multipart(input).await;
+        self.ground.note_begun(&key, &begun);
+        Ok(begun?)
     }
 
     /// Uploads a part.

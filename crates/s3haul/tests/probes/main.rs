@@ -233,6 +233,31 @@ async fn uploads_that_cannot_be_aborted_are_said_to_be_left() {
     }
 }
 
+/// It may be open, and nothing shows it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_begun_without_an_answer_is_said_to_be_left_where_none_are_listed() {
+    let unlisted = |it: &mut proxy::Message| {
+        let lists = it.is("GET") && it.has_query("uploads");
+        lists.then(|| proxy::Message::refusal(403, "AccessDenied"))
+    };
+    let lost: proxy::After = |asked, answer| {
+        if asked.is("POST") && asked.has_query("uploads") {
+            *answer = proxy::Message::refusal(500, "InternalError");
+        }
+    };
+    for (after, is_left) in [(lost, true), (|_, _| {}, false)] {
+        let sim = builder().start().await.unwrap();
+        let proxy = Proxy::start(sim.addr(), unlisted, after).await;
+        let place = Some(("named".to_owned(), "a".to_owned()));
+        let ground = Ground::new(client(proxy.url()), place);
+        ground.open().await.unwrap();
+        probe::run(&ground).await;
+        let left = ground.clear().await;
+        let is_said = left.iter().any(|what| what.contains("ListMultipartUploads"));
+        assert_eq!((left.len(), is_said), (usize::from(is_left), is_left), "{left:?}");
+    }
+}
+
 /// Writes an object and begins an upload in the bucket `named`.
 async fn write_as_others(direct: &Client) {
     let properties = ObjectProperties::default();
