@@ -41,6 +41,7 @@ impl SimService {
         let (if_match, if_none_match) = (input.if_match.as_ref(), input.if_none_match.as_ref());
         conditions::check_write(current.first().map(AsRef::as_ref), if_match, if_none_match)?;
         let pieces = parts.iter().map(|part| Piece {
+            of: None,
             blob: part.blob.clone(),
             offset: 0,
             length: part.size,

@@ -1,5 +1,6 @@
 //! `CopyObject`, and the source of copies.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH};
@@ -8,6 +9,7 @@ use s3s::dto::{
     MetadataDirective, TaggingDirective,
 };
 use s3s::{S3Request, S3Response, S3Result, s3_error};
+use tokio::task::JoinError;
 
 use super::checksum::{Algorithm, FULL_OBJECT};
 use super::conditions::{self, ReadConditions, source_conditions};
@@ -16,11 +18,12 @@ use super::convert::{
     storage_class, timestamp,
 };
 use super::customer_key::{CustomerKey, customer_key, source_key};
+use super::get::OPEN_ATTEMPTS;
 use super::ingest::{Digests, hex};
 use super::protect::protection_of;
 use super::put::named_algorithm;
 use super::{SimService, shown_version_id};
-use crate::store::{Blob, Checksums, Piece, Store, StoreError, Version};
+use crate::store::{Blob, Checksums, Found, Piece, Store, StoreError, StoreResult, Version};
 
 /// The version that a copy takes its bytes from.
 pub(super) struct CopyFrom {
@@ -28,9 +31,28 @@ pub(super) struct CopyFrom {
     /// Version id to show.
     pub(super) version_id: Option<String>,
     /// Bucket and key.
-    pub(super) name: (String, String),
+    name: (String, String),
     /// Whether the request names a version.
-    pub(super) names_version: bool,
+    names_version: bool,
+}
+
+impl CopyFrom {
+    fn piece(&self, range: Range<u64>) -> Piece {
+        let (bucket, key) = self.name.clone();
+        Piece {
+            of: Some(Found { bucket, key, version: Arc::clone(&self.version) }),
+            blob: self.version.blob.clone(),
+            offset: range.start,
+            length: range.end - range.start,
+        }
+    }
+}
+
+/// What a copy's request says about its source.
+pub(super) struct SourceRequest<'a> {
+    pub(super) source: &'a CopySource,
+    pub(super) key: CustomerKey<'a>,
+    pub(super) conditions: ReadConditions<'a>,
 }
 
 /// A condition on the object that a copy would replace.
@@ -42,19 +64,14 @@ fn target_condition(headers: &HeaderMap, name: &HeaderName) -> S3Result<Option<E
 
 impl SimService {
     /// Finds the source of a copy and checks the conditions on it.
-    pub(super) fn copy_from(
-        &self,
-        source: &CopySource,
-        key: &CustomerKey<'_>,
-        conditions: &ReadConditions<'_>,
-    ) -> S3Result<CopyFrom> {
-        let CopySource::Bucket { bucket, key: name, version_id } = source else {
+    fn copy_from(&self, request: &SourceRequest<'_>) -> S3Result<CopyFrom> {
+        let CopySource::Bucket { bucket, key: name, version_id } = request.source else {
             return Err(s3_error!(NotImplemented, "Copies from access points are not implemented"));
         };
         let settings = self.bucket_settings(bucket)?;
         let version = self.find(bucket, name, version_id.as_deref())?;
-        key.check_read(&version.attributes)?;
-        conditions.check_copy(&version)?;
+        request.key.check_read(&version.attributes)?;
+        request.conditions.check_copy(&version)?;
         self.check_readable(&version)?;
         Ok(CopyFrom {
             version_id: shown_version_id(&settings, &version),
@@ -64,23 +81,43 @@ impl SimService {
         })
     }
 
+    /// Copies the bytes of a range that is chosen when the source is found; those of the next
+    /// version if it is replaced while it is being opened.
+    pub(super) async fn copy_bytes(
+        &self,
+        request: SourceRequest<'_>,
+        range: impl Fn(&CopyFrom) -> S3Result<Range<u64>>,
+    ) -> S3Result<(CopyFrom, Staged)> {
+        for _ in 0..OPEN_ATTEMPTS {
+            let from = self.copy_from(&request)?;
+            let range = range(&from)?;
+            self.check_copy_size(range.end - range.start)?;
+            match self.assemble(vec![from.piece(range)]).await {
+                Err(StoreError::Gone) => {}
+                staged => return Ok((from, staged?)),
+            }
+        }
+        Err(StoreError::Gone.into())
+    }
+
     /// Joins pieces to a blob, on a blocking thread where that means file work. If the
     /// request is gone by then, the result is dropped.
-    pub(super) async fn assemble(&self, pieces: Vec<Piece>) -> S3Result<Staged> {
+    pub(super) async fn assemble(&self, pieces: Vec<Piece>) -> StoreResult<Staged> {
         let store = Arc::clone(&self.store);
         let assemble = move || store.assemble(&pieces).map(|blob| Staged { store, blob });
         if !self.store.blocks() {
-            return Ok(assemble()?);
+            return assemble();
         }
         let joined = tokio::task::spawn_blocking(assemble).await;
-        Ok(joined.map_err(s3s::S3Error::internal_error)??)
+        let failed = |error: JoinError| StoreError::Io { action: "copying", source: error.into() };
+        joined.map_err(failed)?
     }
 
     /// Hashes a range of a stored blob, on a blocking thread where that means file work.
     pub(super) async fn digest(
         &self,
         blob: &Blob,
-        range: std::ops::Range<u64>,
+        range: Range<u64>,
         algorithms: Vec<Algorithm>,
     ) -> S3Result<(u64, Option<[u8; 16]>, Checksums)> {
         if !self.store.blocks() {
@@ -102,15 +139,18 @@ impl SimService {
         let input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
         customer_key!(input).check_write(input.server_side_encryption.as_ref())?;
-        let conditions = source_conditions!(input);
-        let from = self.copy_from(&input.copy_source, &source_key!(input), &conditions)?;
-        self.check_copy_size(from.version.size)?;
-        check_self_copy(&input, &from)?;
+        let request = SourceRequest {
+            source: &input.copy_source,
+            key: source_key!(input),
+            conditions: source_conditions!(input),
+        };
+        let whole = |from: &CopyFrom| {
+            check_self_copy(&input, from)?;
+            Ok(0..from.version.size)
+        };
+        let (from, staged) = self.copy_bytes(request, whole).await?;
         let mut version = copied_version(&input, &from.version)?;
         version.protection = protection_of!(input, &settings, self.now_ms())?;
-        let length = version.size;
-        let piece = Piece { blob: from.version.blob.clone(), offset: 0, length };
-        let staged = self.assemble(vec![piece]).await?;
         version.blob = staged.blob.clone();
         let wanted = named_algorithm(input.checksum_algorithm.as_ref());
         self.rehash(&mut version, &from.version, wanted).await?;
@@ -140,7 +180,7 @@ impl SimService {
     }
 
     /// Refuses to copy more than one request may.
-    pub(super) fn check_copy_size(&self, bytes: u64) -> S3Result<()> {
+    fn check_copy_size(&self, bytes: u64) -> S3Result<()> {
         let most = self.limits.copy_bytes_max;
         if bytes > most {
             return Err(s3_error!(
@@ -199,7 +239,7 @@ impl Drop for Staged {
 fn digest_now(
     store: &dyn Store,
     blob: &Blob,
-    range: std::ops::Range<u64>,
+    range: Range<u64>,
     algorithms: Vec<Algorithm>,
 ) -> Result<(u64, Option<[u8; 16]>, Checksums), StoreError> {
     let mut source = store.open(blob, range)?;

@@ -23,10 +23,10 @@ use super::convert::{custom_error, echo_encryption, etag, show_checksums, timest
 use super::customer_key::customer_key;
 use super::protect::hold_status;
 use super::{SimService, shown_version_id};
-use crate::store::{Blob, PartInfo, Source, StoreError, Version};
+use crate::store::{Blob, Found, PartInfo, Source, StoreError, Version};
 
 /// How often a read looks again for an object that was replaced while it was being opened.
-const OPEN_ATTEMPTS: usize = 8;
+pub(super) const OPEN_ATTEMPTS: usize = 8;
 
 /// The bytes that a request wants of a version.
 struct Slice {
@@ -153,7 +153,9 @@ impl SimService {
             conditions.check_get(&version)?;
             self.check_readable(&version)?;
             let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
-            let source = match self.store.open(&version.blob, slice.range.clone()) {
+            let (bucket, key) = (input.bucket.clone(), input.key.clone());
+            let found = Found { bucket, key, version: Arc::clone(&version) };
+            let source = match self.store.open_found(&found, slice.range.clone()) {
                 Err(StoreError::Gone) => continue,
                 source => source?,
             };
@@ -171,7 +173,7 @@ impl SimService {
             output.body = Some(StreamingBlob::new(Download::new(source, length)));
             return Ok(S3Response::new(output));
         }
-        Err(s3_error!(InternalError, "The object was replaced again and again while being opened"))
+        Err(StoreError::Gone.into())
     }
 
     pub(super) fn head_object(

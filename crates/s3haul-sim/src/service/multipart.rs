@@ -20,11 +20,12 @@ use super::convert::{
     attributes_of, check_metadata, checksums_of, echo_encryption, etag, owner, parse_tagging,
     show_checksums, storage_class, timestamp,
 };
+use super::copy::{CopyFrom, SourceRequest};
 use super::customer_key::{customer_key, source_key};
 use super::ingest::{Received, Said, hex, unhashed_etag};
 use super::protect::protection_of;
 use super::put::named_algorithm;
-use crate::store::{Checksums, Part as StoredPart, Piece, Upload};
+use crate::store::{Checksums, Part as StoredPart, Upload};
 
 /// Most parts of an upload.
 const PARTS_MAX: i32 = 10_000;
@@ -151,13 +152,16 @@ impl SimService {
         check_part_number(input.part_number)?;
         let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id)?;
         customer_key!(input).check_part(&upload.attributes)?;
-        let conditions = source_conditions!(input);
-        let from = self.copy_from(&input.copy_source, &source_key!(input), &conditions)?;
-        let range = copy_range(input.copy_source_range.as_deref(), from.version.size)?;
+        let request = SourceRequest {
+            source: &input.copy_source,
+            key: source_key!(input),
+            conditions: source_conditions!(input),
+        };
+        let range =
+            |from: &CopyFrom| copy_range(input.copy_source_range.as_deref(), from.version.size);
+        let (from, staged) = self.copy_bytes(request, range).await?;
+        let range = range(&from)?;
         let length = range.end - range.start;
-        self.check_copy_size(length)?;
-        let piece = Piece { blob: from.version.blob.clone(), offset: range.start, length };
-        let staged = self.assemble(vec![piece]).await?;
         let blob = staged.blob.clone();
         let of_upload = upload.algorithm.as_deref().and_then(Algorithm::parse);
         let algorithm = of_upload.unwrap_or(Algorithm::Crc64Nvme);

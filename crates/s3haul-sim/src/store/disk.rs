@@ -24,7 +24,7 @@ use s3s::S3Result;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Blob, Bucket, CHUNK_BYTES, Change, Index, Part, Piece, Sink, Source, Store, StoreError,
+    Blob, Bucket, CHUNK_BYTES, Change, Found, Index, Part, Piece, Sink, Source, Store, StoreError,
     StoreResult, Upload, Version, Versions, codec,
 };
 
@@ -154,6 +154,12 @@ impl DiskStore {
             io::ErrorKind::NotFound => StoreError::Gone,
             _ => failed("opening an object's file")(error),
         })
+    }
+
+    /// Checks that a file which is open now was that of a version: a natural path becomes the next
+    /// version's while the index is locked.
+    fn check_unchanged(&self, found: &Found) -> StoreResult {
+        if self.index.holds(found) { Ok(()) } else { Err(StoreError::Gone) }
     }
 
     fn load_uploads(&self) -> StoreResult {
@@ -290,6 +296,7 @@ impl DiskStore {
     fn append(&self, sink: &mut DiskSink, piece: &Piece) -> StoreResult {
         let (Blob::File(path), Some(writer)) = (&piece.blob, &mut sink.file) else { return Ok(()) };
         let mut file = self.open_file(path)?;
+        piece.of.as_ref().map_or(Ok(()), |found| self.check_unchanged(found))?;
         file.seek(SeekFrom::Start(piece.offset)).map_err(failed("reading an object's file"))?;
         let copied =
             io::copy(&mut file.take(piece.length), writer).map_err(failed("joining files"))?;
@@ -378,6 +385,12 @@ impl Store for DiskStore {
         let mut file = self.open_file(path)?;
         file.seek(SeekFrom::Start(range.start)).map_err(failed("reading an object's file"))?;
         Ok(Box::new(DiskSource { file, remaining: range.end - range.start }))
+    }
+
+    fn open_found(&self, found: &Found, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
+        let source = self.open(&found.version.blob, range)?;
+        self.check_unchanged(found)?;
+        Ok(source)
     }
 
     fn put_upload(&self, upload: Upload) -> StoreResult {
@@ -489,3 +502,6 @@ impl Source for NoSource {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests;

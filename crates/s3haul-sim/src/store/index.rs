@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use s3s::S3Result;
 
 use super::{
-    Bucket, Change, Entry, Part, Seek, Step, StoreError, StoreResult, Upload, Version, Versions,
+    Bucket, Change, Entry, Found, Part, Seek, Step, StoreError, StoreResult, Upload, Version,
+    Versions,
 };
 
 type Objects = BTreeMap<Box<[u8]>, Versions>;
@@ -106,6 +107,13 @@ impl Index {
     pub(crate) fn versions(&self, bucket: &str, key: &str) -> StoreResult<Versions> {
         let shelf = self.shelf(bucket)?;
         Ok(read(&shelf).objects.get(key.as_bytes()).cloned().unwrap_or_default())
+    }
+
+    /// Whether a version is still the one that was found: unchanged, not replaced by one that has
+    /// the same id or the same file name.
+    pub(crate) fn holds(&self, found: &Found) -> bool {
+        let versions = self.versions(&found.bucket, &found.key).unwrap_or_default();
+        versions.iter().any(|version| Arc::ptr_eq(version, &found.version))
     }
 
     /// Applies a change; `persist` sees the versions before and after, and may change the latter.

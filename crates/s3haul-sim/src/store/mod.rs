@@ -13,8 +13,8 @@ pub(crate) mod synthetic;
 
 pub(crate) use index::Index;
 pub(crate) use model::{
-    AclEntry, Attributes, Blob, Bucket, Checksums, DefaultRetention, Entry, Listed, Part, PartInfo,
-    Piece, Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
+    AclEntry, Attributes, Blob, Bucket, Checksums, DefaultRetention, Entry, Found, Listed, Part,
+    PartInfo, Piece, Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
 };
 
 use std::ops::Range;
@@ -132,8 +132,12 @@ pub(crate) trait Store: Send + Sync + 'static {
     fn discard(&self, _blob: &Blob) {}
     /// Joins pieces of blobs to a new one.
     fn assemble(&self, pieces: &[Piece]) -> StoreResult<Blob>;
-    /// Opens a range of a blob.
+    /// Opens a range of a blob that no change replaces meanwhile.
     fn open(&self, blob: &Blob, range: Range<u64>) -> StoreResult<Box<dyn Source>>;
+    /// Opens a range of a version; `StoreError::Gone` if it has been replaced since it was found.
+    fn open_found(&self, found: &Found, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
+        self.open(&found.version.blob, range)
+    }
     /// Notes a new multipart upload.
     fn put_upload(&self, upload: Upload) -> StoreResult;
     /// One multipart upload.

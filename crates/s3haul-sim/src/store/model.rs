@@ -118,9 +118,19 @@ pub(crate) enum Blob {
     File(String),
 }
 
+/// A version that was looked up, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) bucket: String,
+    pub(crate) key: String,
+    pub(crate) version: Arc<Version>,
+}
+
 /// A range of a blob, as `Store::assemble` takes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
+    /// The version that has the blob, where it is one that others may replace meanwhile.
+    pub(crate) of: Option<Found>,
     /// The blob to take bytes from.
     pub(crate) blob: Blob,
     /// Offset of the first byte.

@@ -1,0 +1,76 @@
+//! The store itself: what its files and its index say about each other.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+
+const BUCKET: &str = "bbb";
+
+fn store(root: &Path) -> DiskStore {
+    let store = DiskStore::open(root).unwrap();
+    if store.bucket(BUCKET).is_none() {
+        store.put_bucket(BUCKET, Bucket::default()).unwrap();
+    }
+    store
+}
+
+/// A blob as a request brings it.
+fn staged(store: &DiskStore, body: &str) -> Blob {
+    let mut sink = store.stage().unwrap();
+    sink.write(body.to_owned().into()).unwrap();
+    sink.finish().unwrap()
+}
+
+fn version(store: &DiskStore, id: &str, body: &str) -> Arc<Version> {
+    let (blob, size) = (staged(store, body), body.len() as u64);
+    Arc::new(Version { id: id.to_owned(), size, blob, ..Version::default() })
+}
+
+/// Sets the versions of a key, newest first.
+fn set(store: &DiskStore, key: &str, versions: &[Arc<Version>]) {
+    let mut change = |kept: &mut Versions| {
+        *kept = versions.to_vec();
+        Ok(())
+    };
+    store.update(BUCKET, key, &mut change).unwrap();
+}
+
+fn found(store: &DiskStore, key: &str) -> Found {
+    let version = store.versions(BUCKET, key).unwrap().swap_remove(0);
+    Found { bucket: BUCKET.to_owned(), key: key.to_owned(), version }
+}
+
+fn read(store: &DiskStore, found: &Found) -> StoreResult<String> {
+    let mut source = store.open_found(found, 0..found.version.size)?;
+    let mut text = String::new();
+    while let Some(chunk) = source.next_chunk()? {
+        text.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+    Ok(text)
+}
+
+#[test]
+fn a_version_that_was_replaced_since_it_was_found_does_not_give_the_next_ones_bytes() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path());
+    set(&store, "a/k", &[version(&store, "null", "first")]);
+    let first = found(&store, "a/k");
+    assert_eq!(read(&store, &first).unwrap(), "first");
+    let replacements: [&dyn Fn(); 2] =
+        [&|| set(&store, "a/k", &[version(&store, "null", "other")]), &|| {
+            set(&store, "a/k", &[]);
+            set(&store, "a/k", &[version(&store, "null", "third")]);
+        }];
+    for replace in replacements {
+        let before = found(&store, "a/k");
+        replace();
+        // The files have one name.
+        assert_eq!(found(&store, "a/k").version.blob, before.version.blob);
+        assert!(matches!(read(&store, &before), Err(StoreError::Gone)));
+        let (blob, length) = (before.version.blob.clone(), before.version.size);
+        let piece = Piece { of: Some(before), blob, offset: 0, length };
+        assert!(matches!(store.assemble(&[piece]), Err(StoreError::Gone)));
+    }
+    assert_eq!(read(&store, &found(&store, "a/k")).unwrap(), "third");
+}
