@@ -28,6 +28,7 @@ pub mod fuzzing;
 mod gate;
 mod handler;
 mod ledger;
+mod listener;
 mod request_limits;
 mod scenario;
 mod server;

@@ -9,7 +9,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::config::SimConfig;
 use crate::handler::Core;
 use crate::ledger::Ledger;
+use crate::listener::Listener;
 use crate::socket::{Socket, TlsFiles};
 use crate::weather::Weather;
 use crate::wire::Wire;
@@ -89,17 +90,11 @@ impl Sim {
 
     /// Listens on an address; `127.0.0.1:0` takes a free port.
     pub async fn bind(self, address: impl AsRef<str>) -> Result<RunningServer, SimError> {
-        let address = address.as_ref();
-        let tls = self.core.config().tls.as_ref().map(TlsFiles::acceptor).transpose()?;
-        let failed = |source| SimError::Bind { address: address.to_owned(), source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let local = listener.local_addr().map_err(failed)?;
-        if !local.ip().is_loopback() && !self.has_own_keys {
-            return Err(SimError::OpenToTheWorld { address: address.to_owned() });
-        }
-        let (stop, stopped) = watch::channel(false);
-        let accepting = tokio::spawn(accept(Arc::clone(&self.core), listener, tls, stopped));
-        Ok(RunningServer { sim: self, address: local, stop, accepting: Some(accepting) })
+        let config = self.core.config();
+        let listener = Listener::bind(address.as_ref(), config, self.has_own_keys).await?;
+        let (address, (stop, stopped)) = (listener.address, watch::channel(false));
+        let accepting = tokio::spawn(accept(Arc::clone(&self.core), listener, stopped));
+        Ok(RunningServer { sim: self, address, stop, accepting: Some(accepting) })
     }
 }
 
@@ -167,22 +162,17 @@ impl Drop for RunningServer {
     }
 }
 
-async fn accept(
-    core: Arc<Core>,
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    mut stop: watch::Receiver<bool>,
-) {
+async fn accept(core: Arc<Core>, listener: Listener, mut stop: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     let most = core.config().limits.connections_max;
     loop {
         tokio::select! {
             _ = stop.changed() => break,
             Some(_) = connections.join_next() => {}
-            accepted = listener.accept(), if connections.len() < most => match accepted {
+            accepted = listener.tcp.accept(), if connections.len() < most => match accepted {
                 Ok((stream, _)) => {
                     let (core, stop) = (Arc::clone(&core), stop.clone());
-                    connections.spawn(serve_tcp(core, stream, tls.clone(), stop));
+                    connections.spawn(serve_tcp(core, stream, listener.tls.clone(), stop));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "could not accept a connection");

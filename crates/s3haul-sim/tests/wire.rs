@@ -167,6 +167,19 @@ async fn only_a_loopback_address_goes_without_keys() {
     assert_eq!(over_tcp(&server, "GET /", "").await.status, 403);
 }
 
+/// The system answers for a server that has no time to accept: for more than the 128 connections of
+/// its default. The test's one thread is the server's, too. A client that is not answered tries
+/// again after a second, in vain.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_burst_of_connections_finds_room() {
+    let server = server().await;
+    let connect =
+        |_| std::net::TcpStream::connect_timeout(&server.addr(), Duration::from_secs(10)).unwrap();
+    let connections: Vec<_> = (0..300).map(connect).collect();
+    assert_eq!(connections.len(), 300);
+}
+
 #[tokio::test]
 async fn a_disk_store_survives_a_restart() {
     let root = tempfile::tempdir().unwrap();
