@@ -11,6 +11,7 @@ use crate::ListQuirks;
 use crate::SimConfig;
 use crate::StoreKind;
 use crate::error::SimError;
+use crate::listener::Listener;
 use crate::scenario::Scenario;
 use crate::server::RunningServer;
 use crate::server::Sim;
@@ -135,7 +136,10 @@ impl SimBuilder {
 
     /// Makes a simulator and listens on an address.
     pub async fn bind(self, address: impl AsRef<str>) -> Result<RunningServer, SimError> {
-        self.build()?.bind(address).await
+        let has_own_keys = !self.config.access_keys.is_empty();
+        // First of all: a start that fails here must not touch the files of a running server.
+        let listener = Listener::bind(address.as_ref(), &self.config, has_own_keys).await?;
+        Ok(self.build()?.listen(listener))
     }
 
     /// Makes a simulator and listens on a free port of the loopback address.

@@ -92,9 +92,14 @@ impl Sim {
     pub async fn bind(self, address: impl AsRef<str>) -> Result<RunningServer, SimError> {
         let config = self.core.config();
         let listener = Listener::bind(address.as_ref(), config, self.has_own_keys).await?;
+        Ok(self.listen(listener))
+    }
+
+    /// Serves the connections of a socket.
+    pub(crate) fn listen(self, listener: Listener) -> RunningServer {
         let (address, (stop, stopped)) = (listener.address, watch::channel(false));
         let accepting = tokio::spawn(accept(Arc::clone(&self.core), listener, stopped));
-        Ok(RunningServer { sim: self, address, stop, accepting: Some(accepting) })
+        RunningServer { sim: self, address, stop, accepting: Some(accepting) }
     }
 }
 

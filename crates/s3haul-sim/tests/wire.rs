@@ -217,6 +217,32 @@ async fn a_disk_store_survives_a_restart() {
     assert!(!root.path().join("up").exists() && !root.path().join("bbb/gone").exists());
 }
 
+/// A start that fails changes nothing for the server that runs.
+#[tokio::test]
+async fn a_folder_and_an_address_have_one_server() {
+    let root = tempfile::tempdir().unwrap();
+    let (folder, ledger) = (root.path().join("store"), root.path().join("ledger"));
+    let builder = || SimServer::builder().allow_anonymous(true).ledger_file(&ledger).bucket("bbb");
+    let server = builder().disk(&folder).start().await.unwrap();
+    assert_eq!(over_tcp(&server, "PUT /bbb/k", "body").await.status, 200);
+    let arriving = folder.join(".s3haul/tmp/arriving");
+    std::fs::write(&arriving, "half").unwrap();
+    let kept = std::fs::read_to_string(&ledger).unwrap();
+    assert!(kept.contains("PutObject"), "{kept}");
+
+    let same_folder = builder().disk(&folder).start().await.err().unwrap();
+    assert!(same_folder.to_string().contains(folder.to_str().unwrap()), "{same_folder}");
+    let same_address = builder().bind(server.addr().to_string()).await.err().unwrap();
+    assert!(matches!(same_address, SimError::Bind { .. }), "{same_address}");
+    assert!(arriving.exists());
+    assert_eq!(std::fs::read_to_string(&ledger).unwrap(), kept);
+
+    server.shutdown().await;
+    let server = builder().disk(&folder).start().await.unwrap();
+    assert_eq!(over_tcp(&server, "GET /bbb/k", "").await.body, b"body");
+    assert!(!arriving.exists());
+}
+
 #[tokio::test]
 async fn synthetic_objects_are_listed_and_read_but_not_written() {
     let builder = SimServer::builder().allow_anonymous(true).synthetic("seq:2500:size=100");

@@ -7,13 +7,14 @@
 //! ROOT/.s3haul/buckets/<bucket>.json
 //! ROOT/.s3haul/uploads/<id>/upload.json, part-<n>.json
 //! ROOT/.s3haul/tmp/<id>            bytes on their way in
+//! ROOT/.s3haul/lock                locked by the server that has the folder
 //! ```
 //!
 //! The sidecar names the data file of each version, and its rename is the commit: a crash leaves
 //! the old state or the new one, never a mixture. Nothing is fsynced. The index of keys is held in
 //! memory and read from the sidecars at the start.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ struct Sidecar<V> {
 /// Objects as files under a root directory.
 pub(crate) struct DiskStore {
     root: PathBuf,
+    /// Keeps other servers out.
+    _lock: File,
     index: Index,
     /// Held while a part is stored: its file and the index must name the same.
     parts: Mutex<()>,
@@ -59,10 +62,11 @@ fn fresh_id() -> String {
 }
 
 impl DiskStore {
-    /// Opens a store, making its directories where they are missing.
+    /// Opens a store, making its directories where they are missing. Another store of the same
+    /// root, in this process or another, is an error.
     pub(crate) fn open(root: &Path) -> StoreResult<Self> {
         let (index, parts) = (Index::default(), Mutex::new(()));
-        let store = Self { root: root.to_path_buf(), index, parts };
+        let store = Self { root: root.to_path_buf(), _lock: lock(root)?, index, parts };
         let _ = fs::remove_dir_all(store.hidden("tmp"));
         for directory in ["tmp", "blobs", "meta", "buckets", "uploads"] {
             fs::create_dir_all(store.hidden(directory)).map_err(failed("making the store"))?;
@@ -302,6 +306,28 @@ impl DiskStore {
             io::copy(&mut file.take(piece.length), writer).map_err(failed("joining files"))?;
         if copied == piece.length { Ok(()) } else { Err(StoreError::Gone) }
     }
+}
+
+/// Locks a root until the file is dropped.
+fn lock(root: &Path) -> StoreResult<File> {
+    let hidden = root.join(HIDDEN);
+    fs::create_dir_all(&hidden).map_err(failed("making the store"))?;
+    let path = hidden.join("lock");
+    if path.is_symlink() {
+        // It leads elsewhere, and is not ours.
+        fs::remove_file(&path).map_err(failed("opening the store's lock"))?;
+    }
+    let mut options = File::options();
+    let file = options.create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(failed("opening the store's lock"))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(root.to_path_buf())),
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(%error, ?root, "could not lock the folder: no other server may use it");
+        }
+    }
+    Ok(file)
 }
 
 fn is_temporary(path: &str) -> bool {

@@ -18,6 +18,7 @@ pub(crate) use model::{
 };
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -41,6 +42,9 @@ pub(crate) enum StoreError {
     /// The blob was replaced while it was being opened: look the version up again.
     #[error("the blob is gone")]
     Gone,
+    /// Another server has the store.
+    #[error("another server serves the folder `{}`", .0.display())]
+    InUse(PathBuf),
     /// The file system failed.
     #[error("{action} failed: {source}")]
     Io {
@@ -66,7 +70,7 @@ impl From<StoreError> for s3s::S3Error {
             StoreError::Gone => {
                 s3_error!(InternalError, "The object was replaced while it was being read")
             }
-            StoreError::Io { .. } => {
+            StoreError::InUse(_) | StoreError::Io { .. } => {
                 let message = error.to_string();
                 s3_error!(InternalError, "{message}")
             }
