@@ -311,6 +311,45 @@ fn chunks_are_signed_one_by_one() {
     }
 }
 
+/// Each chunk is whole and rightly signed, and the last ones are missing.
+#[test]
+fn a_body_that_ends_between_its_chunks_is_refused() {
+    let server = server();
+    let chunks: [&[u8]; 2] = [&[b'a'; 8192], b"the end"];
+    for cut in [
+        |body: String| body[..body.find("7;").unwrap()].to_owned(),
+        |body: String| format!("{}\r\n", &body[..body.find("7;").unwrap()]),
+        |_| String::new(),
+    ] {
+        refused(&server, &chunked(&server, &chunks, cut), "IncompleteBody");
+        assert_eq!(server.signed("GET", "/box/chunked", b"").0, 404);
+    }
+}
+
+#[test]
+fn a_body_without_its_announced_checksum_is_refused() {
+    let server = server();
+    let mut put = Signed::new(server.address, "PUT", "/box/trailed", b"");
+    "STREAMING-UNSIGNED-PAYLOAD-TRAILER".clone_into(&mut put.payload);
+    put.header("content-encoding", "aws-chunked");
+    put.header("x-amz-decoded-content-length", "4");
+    put.header("x-amz-trailer", "x-amz-checksum-crc32");
+    let send = |body: &str| Signed { body: body.as_bytes().to_vec(), ..put.clone() }.request();
+    let whole = "4\r\ndata\r\n0\r\nx-amz-checksum-crc32:rfPzYw==\r\n\r\n";
+    for (cut, code) in [
+        (&whole[..whole.find("x-amz").unwrap()], "MalformedTrailerError"),
+        (&whole[..whole.find("0\r\n").unwrap()], "MalformedTrailerError"),
+        ("", "IncompleteBody"),
+        ("0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n", "IncompleteBody"),
+        (&whole.replace("crc32", "sha1"), "MalformedTrailerError"),
+    ] {
+        refused(&server, &send(cut), code);
+        assert_eq!(server.signed("GET", "/box/trailed", b"").0, 404, "{cut}");
+    }
+    assert_eq!(server.send(&send(whole)).0, 200);
+    assert_eq!(server.signed("GET", "/box/trailed", b""), (200, "data".to_owned()));
+}
+
 #[test]
 fn presigned_urls_end_and_cannot_be_changed() {
     let server = server();

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use http::HeaderMap;
 use s3s::checksum::ChecksumHasher;
 use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::StreamingBlob;
@@ -22,8 +23,47 @@ pub(super) struct Said {
     pub(super) checksums: Checksums,
     /// Algorithms to compute besides those; CRC64NVME where there is none at all.
     pub(super) algorithms: [Option<Algorithm>; 2],
-    /// Where trailing checksums will be.
-    pub(super) trailers: Option<TrailingHeaders>,
+    /// Present where the body came in chunks.
+    pub(super) chunked: Option<Chunked>,
+}
+
+/// What the head of a request says about a body in chunks of its own format, whose end `s3s` does
+/// not miss.
+pub(super) struct Chunked {
+    /// Bytes without the chunks' heads.
+    size: Option<u64>,
+    /// Names of the headers that follow the last chunk.
+    announced: Vec<String>,
+    /// Where those will be.
+    trailers: TrailingHeaders,
+}
+
+impl Chunked {
+    /// `None` for a body in one piece.
+    pub(super) fn new(headers: &HeaderMap, trailers: Option<TrailingHeaders>) -> Option<Self> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let announced = text("x-amz-trailer").unwrap_or_default().split(',').map(str::trim);
+        Some(Self {
+            size: text("x-amz-decoded-content-length").and_then(|size| size.parse().ok()),
+            announced: announced.filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            trailers: trailers?,
+        })
+    }
+
+    /// The headers after a body of this size; an error if it ended before it was whole.
+    fn finish(self, size: u64) -> S3Result<HeaderMap> {
+        if self.size != Some(size) {
+            return Err(incomplete_body());
+        }
+        let trailers = self.trailers.take().unwrap_or_default();
+        if !self.announced.iter().all(|name| trailers.contains_key(name)) {
+            let message = "The request contained trailing data that was not well-formed or did \
+                           not conform to our published schema.";
+            let status = http::StatusCode::BAD_REQUEST;
+            return Err(custom_error("MalformedTrailerError", status, message));
+        }
+        Ok(trailers)
+    }
 }
 
 /// A body that has been taken in.
@@ -88,7 +128,7 @@ impl SimService {
             algorithms.push(Algorithm::Crc64Nvme);
         }
         let skips = self.store.skips_hashing();
-        if skips && said.trailers.is_none() {
+        if skips && said.chunked.is_none() {
             algorithms.retain(|algorithm| said.checksums.get(*algorithm).is_some());
         }
         let hashes_md5 = !skips || wanted_md5.is_some();
@@ -102,8 +142,8 @@ impl SimService {
             }
         }
         let (size, md5, checksums) = digests.finish();
-        if let Some(trailers) = said.trailers.take().and_then(|trailers| trailers.take()) {
-            said.checksums.add_trailers(&trailers);
+        if let Some(chunked) = said.chunked.take() {
+            said.checksums.add_trailers(&chunked.finish(size)?);
         }
         if wanted_md5.is_some() && wanted_md5 != md5 {
             return Err(s3_error!(
@@ -156,6 +196,10 @@ fn body_error(error: StdError) -> S3Error {
     } else if text.contains("EntityTooLarge") {
         s3_error!(EntityTooLarge, "Your proposed upload exceeds the maximum allowed object size.")
     } else {
-        s3_error!(IncompleteBody, "The request body terminated unexpectedly")
+        incomplete_body()
     }
+}
+
+fn incomplete_body() -> S3Error {
+    s3_error!(IncompleteBody, "The request body terminated unexpectedly")
 }

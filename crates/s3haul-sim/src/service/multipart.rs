@@ -22,7 +22,7 @@ use super::convert::{
 };
 use super::copy::{CopyFrom, SourceRequest};
 use super::customer_key::{customer_key, source_key};
-use super::ingest::{Received, Said, hex, unhashed_etag};
+use super::ingest::{Chunked, Received, Said, hex, unhashed_etag};
 use super::protect::protection_of;
 use super::put::named_algorithm;
 use crate::store::{Checksums, Part as StoredPart, Upload};
@@ -117,7 +117,7 @@ impl SimService {
                 named_algorithm(input.checksum_algorithm.as_ref()),
                 of_upload.or(Some(Algorithm::Crc64Nvme)),
             ],
-            trailers: req.trailing_headers,
+            chunked: Chunked::new(&req.headers, req.trailing_headers),
         };
         let mut received = self.receive(input.body.take(), said).await?;
         received.etag = upload.attributes.etag_of(received.etag);

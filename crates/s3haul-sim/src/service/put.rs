@@ -9,7 +9,7 @@ use super::convert::{
     show_checksums, storage_class,
 };
 use super::customer_key::customer_key;
-use super::ingest::Said;
+use super::ingest::{Chunked, Said};
 use super::protect::protection_of;
 use super::{SimService, conditions};
 use crate::store::Version;
@@ -36,7 +36,7 @@ impl SimService {
             md5: input.content_md5.take(),
             checksums: checksums_of!(input),
             algorithms: [named_algorithm(input.checksum_algorithm.as_ref()), None],
-            trailers: req.trailing_headers,
+            chunked: Chunked::new(&req.headers, req.trailing_headers),
         };
         let received = self.receive(input.body.take(), said).await?;
         let blob = received.blob.clone();
