@@ -29,6 +29,9 @@ use super::{
     StoreResult, Upload, Version, Versions, codec,
 };
 
+mod load;
+#[cfg(test)]
+mod tests;
 /// Directory of everything that is not an object's natural file.
 const HIDDEN: &str = ".s3haul";
 /// Version of the sidecar format.
@@ -71,73 +74,12 @@ impl DiskStore {
         for directory in ["tmp", "blobs", "meta", "buckets", "uploads"] {
             fs::create_dir_all(store.hidden(directory)).map_err(failed("making the store"))?;
         }
-        store.load_buckets()?;
-        store.load_uploads()?;
+        store.load()?;
         Ok(store)
     }
 
     fn hidden(&self, name: &str) -> PathBuf {
         self.root.join(HIDDEN).join(name)
-    }
-
-    fn load_buckets(&self) -> StoreResult {
-        for entry in list_directory(&self.hidden("buckets"))? {
-            let Some(name) = entry.strip_suffix(".json") else { continue };
-            let settings = read_json(&self.hidden("buckets").join(&entry))?;
-            self.index.put_bucket(name, settings);
-            let meta = self.hidden("meta").join(name);
-            if meta.is_dir() {
-                self.load_keys(name, &meta)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn load_keys(&self, bucket: &str, top: &Path) -> StoreResult {
-        let mut pending = vec![top.to_path_buf()];
-        while let Some(directory) = pending.pop() {
-            for name in list_directory(&directory)? {
-                let path = directory.join(&name);
-                if path.is_dir() {
-                    pending.push(path);
-                    continue;
-                }
-                let sidecar: Sidecar<Version> = read_json(&path)?;
-                let relative = path.strip_prefix(top).ok().and_then(Path::to_str);
-                let encoded = relative.and_then(|path| path.strip_suffix(".json"));
-                if encoded.and_then(codec::decode).as_ref() == Some(&sidecar.key) {
-                    self.load_versions(bucket, sidecar)?;
-                } else {
-                    tracing::warn!(?path, "left out metadata that lies in the wrong place");
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the versions whose files are there and whole.
-    fn load_versions(&self, bucket: &str, sidecar: Sidecar<Version>) -> StoreResult {
-        let whole = |version: &Version| match &version.blob {
-            Blob::File(path) => self.is_whole(path, version.size),
-            _ => version.delete_marker || version.size == 0,
-        };
-        let key = sidecar.key;
-        let versions: Vec<_> = sidecar.versions.into_iter().filter(whole).collect();
-        if versions.is_empty() {
-            tracing::warn!(bucket, key, "left out an object whose data file is missing or changed");
-            return Ok(());
-        }
-        self.index.load(bucket, &key, versions)
-    }
-
-    /// Whether an object's file is there, in the store itself: its metadata may have been made by
-    /// others, and lead elsewhere.
-    fn is_whole(&self, path: &str, size: u64) -> bool {
-        let is_plain = |name: &str| !matches!(name, "" | "." | "..");
-        path.split('/').all(is_plain)
-            && !self.leads_out(path)
-            && fs::symlink_metadata(self.root.join(path))
-                .is_ok_and(|file| file.is_file() && file.len() == size)
     }
 
     /// Whether a symbolic link stands in for one of the directories on a path.
@@ -160,30 +102,20 @@ impl DiskStore {
         })
     }
 
-    /// Checks that a file which is open now was that of a version: a natural path becomes the next
-    /// version's while the index is locked.
-    fn check_unchanged(&self, found: &Found) -> StoreResult {
-        if self.index.holds(found) { Ok(()) } else { Err(StoreError::Gone) }
+    fn open_blob_file(&self, blob: &Blob) -> StoreResult<Option<File>> {
+        match blob {
+            Blob::File(path) => self.open_file(path).map(Some),
+            _ => Ok(None),
+        }
     }
 
-    fn load_uploads(&self) -> StoreResult {
-        let uploads = self.hidden("uploads");
-        for id in list_directory(&uploads)? {
-            let directory = uploads.join(&id);
-            let Ok(upload) = read_json::<Upload>(&directory.join("upload.json")) else { continue };
-            self.index.put_upload(upload);
-            for name in list_directory(&directory)? {
-                if name.starts_with("part-") {
-                    let part: Part = read_json(&directory.join(name))?;
-                    let is_here =
-                        !matches!(&part.blob, Blob::File(path) if !self.is_whole(path, part.size));
-                    if is_here {
-                        self.index.put_part(&id, part, &mut None);
-                    }
-                }
-            }
-        }
-        Ok(())
+    /// Opens the file of a version. Fails where the version has been replaced since it was found:
+    /// a natural path becomes the next version's while the index is locked.
+    fn open_found_file(&self, found: &Found) -> StoreResult<Option<File>> {
+        let Some(file) = self.open_blob_file(&found.version.blob)? else { return Ok(None) };
+        let bytes = file.metadata().map_err(failed("opening an object's file"))?.len();
+        let is_unchanged = bytes == found.version.size && self.index.holds(found);
+        if is_unchanged { Ok(Some(file)) } else { Err(StoreError::Gone) }
     }
 
     fn sidecar_path(&self, bucket: &str, key: &str) -> PathBuf {
@@ -298,9 +230,11 @@ impl DiskStore {
     }
 
     fn append(&self, sink: &mut DiskSink, piece: &Piece) -> StoreResult {
-        let (Blob::File(path), Some(writer)) = (&piece.blob, &mut sink.file) else { return Ok(()) };
-        let mut file = self.open_file(path)?;
-        piece.of.as_ref().map_or(Ok(()), |found| self.check_unchanged(found))?;
+        let file = match &piece.of {
+            Some(found) => self.open_found_file(found)?,
+            None => self.open_blob_file(&piece.blob)?,
+        };
+        let (Some(mut file), Some(writer)) = (file, &mut sink.file) else { return Ok(()) };
         file.seek(SeekFrom::Start(piece.offset)).map_err(failed("reading an object's file"))?;
         let copied =
             io::copy(&mut file.take(piece.length), writer).map_err(failed("joining files"))?;
@@ -332,22 +266,6 @@ fn lock(root: &Path) -> StoreResult<File> {
 
 fn is_temporary(path: &str) -> bool {
     path.strip_prefix(HIDDEN).is_some_and(|rest| rest.starts_with("/tmp/"))
-}
-
-fn list_directory(path: &Path) -> StoreResult<Vec<String>> {
-    let entries = fs::read_dir(path).map_err(failed("reading the store's directory"))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed("reading the store's directory"))?;
-        names.extend(entry.file_name().into_string());
-    }
-    Ok(names)
-}
-
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> StoreResult<T> {
-    let text = fs::read(path).map_err(failed("reading metadata"))?;
-    serde_json::from_slice(&text)
-        .map_err(|error| StoreError::Io { action: "reading metadata", source: error.into() })
 }
 
 /// Removes a file and the directories that it leaves empty, up to a top that stays.
@@ -407,16 +325,11 @@ impl Store for DiskStore {
     }
 
     fn open(&self, blob: &Blob, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
-        let Blob::File(path) = blob else { return Ok(Box::new(NoSource)) };
-        let mut file = self.open_file(path)?;
-        file.seek(SeekFrom::Start(range.start)).map_err(failed("reading an object's file"))?;
-        Ok(Box::new(DiskSource { file, remaining: range.end - range.start }))
+        source(self.open_blob_file(blob)?, range)
     }
 
     fn open_found(&self, found: &Found, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
-        let source = self.open(&found.version.blob, range)?;
-        self.check_unchanged(found)?;
-        Ok(source)
+        source(self.open_found_file(found)?, range)
     }
 
     fn put_upload(&self, upload: Upload) -> StoreResult {
@@ -499,6 +412,13 @@ impl Drop for DiskSink {
     }
 }
 
+/// Reads a range of a file; nothing if there is none.
+fn source(file: Option<File>, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
+    let Some(mut file) = file else { return Ok(Box::new(NoSource)) };
+    file.seek(SeekFrom::Start(range.start)).map_err(failed("reading an object's file"))?;
+    Ok(Box::new(DiskSource { file, remaining: range.end - range.start }))
+}
+
 struct DiskSource {
     file: File,
     remaining: u64,
@@ -528,6 +448,3 @@ impl Source for NoSource {
         Ok(None)
     }
 }
-
-#[cfg(test)]
-mod tests;

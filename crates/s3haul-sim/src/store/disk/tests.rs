@@ -74,3 +74,35 @@ fn a_version_that_was_replaced_since_it_was_found_does_not_give_the_next_ones_by
     }
     assert_eq!(read(&store, &found(&store, "a/k")).unwrap(), "third");
 }
+
+#[test]
+fn metadata_that_cannot_be_read_is_left_out_and_the_rest_is_served() {
+    let root = tempfile::tempdir().unwrap();
+    let upload = r#"{"id":"u","bucket":"bbb","key":"k","created_ms":0,"attributes":{},"tags":[]}"#;
+    let upload = serde_json::from_str(upload).unwrap();
+    {
+        let store = store(root.path());
+        for key in ["damaged", "dir/whole"] {
+            set(&store, key, &[version(&store, "null", key)]);
+        }
+        store.put_bucket("ccc", Bucket::default()).unwrap();
+        store.put_upload(upload).unwrap();
+    }
+    let hidden = root.path().join(HIDDEN);
+    for damaged in [
+        "meta/bbb/damaged.json",
+        "meta/bbb/dir%/.DS_Store",
+        "meta/bbb/stray.json",
+        "buckets/ccc.json",
+        "buckets/stray",
+        "uploads/stray",
+        "uploads/u/part-1.json",
+    ] {
+        fs::write(hidden.join(damaged), "{\"key\":\"stray\"").unwrap();
+    }
+    let store = store(root.path());
+    assert_eq!(read(&store, &found(&store, "dir/whole")).unwrap(), "dir/whole");
+    assert!(store.versions(BUCKET, "damaged").unwrap().is_empty());
+    assert!(store.bucket("ccc").is_none());
+    assert!(store.parts("u").unwrap().is_empty());
+}

@@ -1,0 +1,129 @@
+//! Reading a store at the start.
+//!
+//! A file that cannot be read is left out with a warning that names it, and the rest of the store
+//! is served. Only the top directories have to be readable.
+
+use std::fmt::Display;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{DiskStore, Sidecar, failed};
+use crate::store::{Blob, Part, StoreResult, Upload, Version, codec};
+
+impl DiskStore {
+    /// Fills the index from the files.
+    pub(super) fn load(&self) -> StoreResult {
+        for (name, path) in list_directory(&self.hidden("buckets"))? {
+            let Some(name) = name.strip_suffix(".json") else { continue };
+            let Some(settings) = read_json(&path) else { continue };
+            self.index.put_bucket(name, settings);
+            self.load_keys(name, &self.hidden("meta").join(name))?;
+        }
+        for (id, path) in list_directory(&self.hidden("uploads"))? {
+            self.load_upload(&id, &path);
+        }
+        Ok(())
+    }
+
+    fn load_keys(&self, bucket: &str, top: &Path) -> StoreResult {
+        let mut pending = vec![top.to_path_buf()];
+        while let Some(directory) = pending.pop() {
+            for (_, path) in directory_or_none(&directory) {
+                if path.is_dir() {
+                    pending.push(path);
+                    continue;
+                }
+                let Some(sidecar) = read_json::<Sidecar<Version>>(&path) else { continue };
+                let relative = path.strip_prefix(top).ok().and_then(Path::to_str);
+                let encoded = relative.and_then(|path| path.strip_suffix(".json"));
+                if encoded.and_then(codec::decode).as_ref() == Some(&sidecar.key) {
+                    self.load_versions(bucket, sidecar)?;
+                } else {
+                    left_out(&path, "it lies in the wrong place");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the versions whose files are there and whole.
+    fn load_versions(&self, bucket: &str, sidecar: Sidecar<Version>) -> StoreResult {
+        let whole = |version: &Version| match &version.blob {
+            Blob::File(path) => self.is_whole(path, version.size),
+            _ => version.delete_marker || version.size == 0,
+        };
+        let key = sidecar.key;
+        let versions: Vec<_> = sidecar.versions.into_iter().filter(whole).collect();
+        if versions.is_empty() {
+            tracing::warn!(bucket, key, "left out an object whose data file is missing or changed");
+            return Ok(());
+        }
+        self.index.load(bucket, &key, versions)
+    }
+
+    /// Whether an object's file is there, in the store itself: its metadata may have been made by
+    /// others, and lead elsewhere.
+    fn is_whole(&self, path: &str, size: u64) -> bool {
+        let is_plain = |name: &str| !matches!(name, "" | "." | "..");
+        path.split('/').all(is_plain)
+            && !self.leads_out(path)
+            && fs::symlink_metadata(self.root.join(path))
+                .is_ok_and(|file| file.is_file() && file.len() == size)
+    }
+
+    fn load_upload(&self, id: &str, directory: &Path) {
+        let Some(upload) = read_json::<Upload>(&directory.join("upload.json")) else { return };
+        self.index.put_upload(upload);
+        for (name, path) in directory_or_none(directory) {
+            if !name.starts_with("part-") {
+                continue;
+            }
+            let Some(part) = read_json::<Part>(&path) else { continue };
+            match &part.blob {
+                Blob::File(file) if !self.is_whole(file, part.size) => {
+                    left_out(&path, "the part's data file is missing or changed");
+                }
+                _ => {
+                    self.index.put_part(id, part, &mut None);
+                }
+            }
+        }
+    }
+}
+
+/// Names and paths of what a directory holds.
+fn list_directory(path: &Path) -> StoreResult<Vec<(String, PathBuf)>> {
+    read_directory(path).map_err(failed("reading the store's directory"))
+}
+
+fn read_directory(path: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        found.extend(entry.file_name().into_string().map(|name| (name, entry.path())));
+    }
+    Ok(found)
+}
+
+/// The same, with a warning in place of an error. A missing directory is empty.
+fn directory_or_none(path: &Path) -> Vec<(String, PathBuf)> {
+    let missing = |error: &&io::Error| error.kind() == io::ErrorKind::NotFound;
+    let found = read_directory(path);
+    if let Some(error) = found.as_ref().err().filter(|error| !missing(error)) {
+        left_out(path, error);
+    }
+    found.unwrap_or_default()
+}
+
+/// The value that a file of metadata holds; `None`, with a warning, where it cannot be read.
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
+    let text = fs::read(path).map_err(|error| left_out(path, error)).ok()?;
+    serde_json::from_slice(&text).map_err(|error| left_out(path, error)).ok()
+}
+
+fn left_out(path: &Path, reason: impl Display) {
+    tracing::warn!("left out metadata in `{}`: {reason}", path.display());
+}
