@@ -68,7 +68,7 @@ impl From<StoreError> for s3s::S3Error {
                 s3_error!(MethodNotAllowed, "The store behind this server is read-only")
             }
             StoreError::Gone => {
-                s3_error!(InternalError, "The object was replaced while it was being read")
+                s3_error!(InternalError, "The object's data were replaced, or are gone")
             }
             StoreError::InUse(_) | StoreError::Io { .. } => {
                 let message = error.to_string();

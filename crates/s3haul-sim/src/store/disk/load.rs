@@ -49,27 +49,40 @@ impl DiskStore {
         Ok(())
     }
 
-    /// Takes the versions whose files are there and whole.
+    /// Takes the versions of a key if any of them is whole. The others stay among them, so that no
+    /// older version stands for a damaged one: a request for its bytes fails.
     fn load_versions(&self, bucket: &str, sidecar: Sidecar<Version>) -> StoreResult {
-        let whole = |version: &Version| match &version.blob {
-            Blob::File(path) => self.is_whole(path, version.size),
+        let (key, mut versions) = (sidecar.key, sidecar.versions);
+        versions.retain(|version| match &version.blob {
+            Blob::File(path) => self.is_inside(path),
             _ => version.delete_marker || version.size == 0,
+        });
+        let is_whole = |version: &Version| match &version.blob {
+            Blob::File(path) => self.is_whole(path, version.size),
+            _ => true,
         };
-        let key = sidecar.key;
-        let versions: Vec<_> = sidecar.versions.into_iter().filter(whole).collect();
-        if versions.is_empty() {
+        let damaged = versions.iter().filter(|version| !is_whole(version));
+        let ids: Vec<_> = damaged.map(|version| version.id.clone()).collect();
+        if ids.len() == versions.len() {
             tracing::warn!(bucket, key, "left out an object whose data file is missing or changed");
             return Ok(());
+        }
+        for id in ids {
+            tracing::warn!(bucket, key, id, "the data file of a version is missing or changed");
         }
         self.index.load(bucket, &key, versions)
     }
 
-    /// Whether an object's file is there, in the store itself: its metadata may have been made by
+    /// Whether an object's file would be in the store itself: its metadata may have been made by
     /// others, and lead elsewhere.
-    fn is_whole(&self, path: &str, size: u64) -> bool {
+    fn is_inside(&self, path: &str) -> bool {
         let is_plain = |name: &str| !matches!(name, "" | "." | "..");
-        path.split('/').all(is_plain)
-            && !self.leads_out(path)
+        path.split('/').all(is_plain) && !self.leads_out(path)
+    }
+
+    /// Whether an object's file is there.
+    fn is_whole(&self, path: &str, size: u64) -> bool {
+        self.is_inside(path)
             && fs::symlink_metadata(self.root.join(path))
                 .is_ok_and(|file| file.is_file() && file.len() == size)
     }

@@ -106,3 +106,27 @@ fn metadata_that_cannot_be_read_is_left_out_and_the_rest_is_served() {
     assert!(store.bucket("ccc").is_none());
     assert!(store.parts("u").unwrap().is_empty());
 }
+
+#[test]
+fn a_version_whose_file_is_damaged_stays_the_current_one_and_cannot_be_read() {
+    let root = tempfile::tempdir().unwrap();
+    for damage in [|path: &Path| fs::remove_file(path), |path: &Path| fs::write(path, "other")] {
+        {
+            let store = store(root.path());
+            set(&store, "k", &[version(&store, "2", "newest"), version(&store, "1", "oldest")]);
+        }
+        let store = store(root.path());
+        let newest = found(&store, "k");
+        assert_eq!(read(&store, &newest).unwrap(), "newest");
+        let Blob::File(path) = &newest.version.blob else { panic!("{newest:?}") };
+        damage(&root.path().join(path)).unwrap();
+        drop(store);
+
+        let store = self::store(root.path());
+        let versions = store.versions(BUCKET, "k").unwrap();
+        assert_eq!(versions.iter().map(|kept| kept.id.as_str()).collect::<Vec<_>>(), ["2", "1"]);
+        assert!(matches!(read(&store, &found(&store, "k")), Err(StoreError::Gone)));
+        let older = Found { version: Arc::clone(&versions[1]), ..found(&store, "k") };
+        assert_eq!(read(&store, &older).unwrap(), "oldest");
+    }
+}
