@@ -123,29 +123,52 @@ impl DiskStore {
     }
 
     /// Gives new blobs their final place, writes the sidecar and removes what is no longer named.
+    /// An error leaves the files as they were; once the sidecar is written, there is none.
     fn persist(&self, bucket: &str, key: &str, old: &Versions, new: &mut Versions) -> StoreResult {
-        for version in new.iter_mut() {
-            if let Blob::File(path) = &version.blob
-                && is_temporary(path)
-            {
-                let placed = self.place(bucket, key, path)?;
-                Arc::make_mut(version).blob = Blob::File(placed);
+        let mut placed = Vec::new();
+        let is_written = self
+            .place_new(bucket, key, new, &mut placed)
+            .and_then(|()| self.write_sidecar(bucket, key, new));
+        if is_written.is_err() {
+            for blob in &placed {
+                self.remove_blob(bucket, blob);
             }
+            return is_written;
         }
-        self.write_sidecar(bucket, key, new)?;
         for version in old {
             if !new.iter().any(|kept| kept.blob == version.blob) {
                 self.remove_blob(bucket, &version.blob);
             }
         }
-        self.settle(bucket, key, new)
+        self.settle(bucket, key, new);
+        Ok(())
+    }
+
+    /// Gives new blobs their final place, and lists them.
+    fn place_new(
+        &self,
+        bucket: &str,
+        key: &str,
+        versions: &mut Versions,
+        placed: &mut Vec<Blob>,
+    ) -> StoreResult {
+        for version in versions.iter_mut() {
+            if let Blob::File(path) = &version.blob
+                && is_temporary(path)
+            {
+                let blob = Blob::File(self.place(bucket, key, path)?);
+                placed.push(blob.clone());
+                Arc::make_mut(version).blob = blob;
+            }
+        }
+        Ok(())
     }
 
     fn write_sidecar(&self, bucket: &str, key: &str, versions: &Versions) -> StoreResult {
         let path = self.sidecar_path(bucket, key);
         if versions.is_empty() {
-            remove_and_prune(&path, &self.hidden("meta").join(bucket));
-            return Ok(());
+            let removed = remove_and_prune(&path, &self.hidden("meta").join(bucket));
+            return removed.map_err(failed("removing metadata"));
         }
         let versions = versions.iter().map(AsRef::as_ref).collect::<Vec<&Version>>();
         let sidecar = Sidecar { format: FORMAT, key: key.to_owned(), versions };
@@ -153,29 +176,34 @@ impl DiskStore {
     }
 
     /// Gives the newest version the key's natural path, once an older one has left it. Both names
-    /// exist while the sidecar changes from one to the other.
-    fn settle(&self, bucket: &str, key: &str, versions: &mut Versions) -> StoreResult {
+    /// exist while the sidecar changes from one to the other. A version that cannot have it keeps
+    /// the path that it has.
+    fn settle(&self, bucket: &str, key: &str, versions: &mut Versions) {
         let Some(Blob::File(path)) = versions.first().map(|version| version.blob.clone()) else {
-            return Ok(());
+            return;
         };
         let Some(natural) = codec::natural_path(key).map(|natural| format!("{bucket}/{natural}"))
         else {
-            return Ok(());
+            return;
         };
         if path == natural || self.leads_out(&natural) {
-            return Ok(());
+            return;
         }
         if let Some(parent) = self.root.join(&natural).parent() {
             // Where this fails, so does the link.
             let _ = fs::create_dir_all(parent);
         }
         if fs::hard_link(self.root.join(&path), self.root.join(&natural)).is_err() {
-            return Ok(());
+            return;
         }
-        Arc::make_mut(&mut versions[0]).blob = Blob::File(natural);
-        self.write_sidecar(bucket, key, versions)?;
-        self.discard(&Blob::File(path));
-        Ok(())
+        let (old, new) = (Blob::File(path), Blob::File(natural));
+        Arc::make_mut(&mut versions[0]).blob = new.clone();
+        if self.write_sidecar(bucket, key, versions).is_ok() {
+            self.discard(&old);
+        } else {
+            Arc::make_mut(&mut versions[0]).blob = old;
+            self.discard(&new);
+        }
     }
 
     /// Moves a temporary file to the key's natural path, or among the blobs where that is taken
@@ -198,9 +226,12 @@ impl DiskStore {
         Ok(relative)
     }
 
+    /// Removes a file that no version names any more. One that cannot be removed is no object.
     fn remove_blob(&self, bucket: &str, blob: &Blob) {
-        if let Blob::File(path) = blob {
-            remove_and_prune(&self.root.join(path), &self.root.join(bucket));
+        let Blob::File(path) = blob else { return };
+        let removed = remove_and_prune(&self.root.join(path), &self.root.join(bucket));
+        if let Err(error) = removed {
+            tracing::warn!(path, %error, "could not remove the data of an object that is gone");
         }
     }
 
@@ -209,7 +240,7 @@ impl DiskStore {
             .map_err(|error| StoreError::Io { action: "writing metadata", source: error.into() })?;
         let temporary = self.hidden("tmp").join(fresh_id());
         let write = || {
-            fs::write(&temporary, text)?;
+            fs::write(&temporary, &text)?;
             match fs::rename(&temporary, path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     path.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -218,7 +249,10 @@ impl DiskStore {
                 other => other,
             }
         };
-        write().map_err(failed("writing metadata"))
+        write().map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            failed("writing metadata")(error)
+        })
     }
 
     fn new_file(&self) -> StoreResult<DiskSink> {
@@ -268,15 +302,20 @@ fn is_temporary(path: &str) -> bool {
     path.strip_prefix(HIDDEN).is_some_and(|rest| rest.starts_with("/tmp/"))
 }
 
-/// Removes a file and the directories that it leaves empty, up to a top that stays.
-fn remove_and_prune(path: &Path, top: &Path) {
-    let _ = fs::remove_file(path);
+/// Removes a file, if it is there, and the directories that it leaves empty, up to a top that
+/// stays.
+fn remove_and_prune(path: &Path, top: &Path) -> io::Result<()> {
+    fs::remove_file(path).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })?;
     let inside = |directory: &&Path| directory.starts_with(top) && *directory != top;
     for directory in path.ancestors().skip(1).take_while(inside) {
         if fs::remove_dir(directory).is_err() {
             break;
         }
     }
+    Ok(())
 }
 
 impl Store for DiskStore {
@@ -353,7 +392,10 @@ impl Store for DiskStore {
             part.blob = Blob::File(placed);
         }
         let name = format!("part-{}.json", part.number);
-        self.write_json(&self.hidden("uploads").join(id).join(name), &part)?;
+        if let Err(error) = self.write_json(&self.hidden("uploads").join(id).join(name), &part) {
+            self.discard(&part.blob);
+            return Err(error);
+        }
         let mut dropped = None;
         let is_kept = self.index.put_part(id, part, &mut dropped);
         if let Some(dropped) = dropped {

@@ -29,11 +29,30 @@ fn version(store: &DiskStore, id: &str, body: &str) -> Arc<Version> {
 
 /// Sets the versions of a key, newest first.
 fn set(store: &DiskStore, key: &str, versions: &[Arc<Version>]) {
+    try_set(store, key, versions).unwrap();
+}
+
+fn try_set(store: &DiskStore, key: &str, versions: &[Arc<Version>]) -> S3Result<()> {
     let mut change = |kept: &mut Versions| {
         *kept = versions.to_vec();
         Ok(())
     };
-    store.update(BUCKET, key, &mut change).unwrap();
+    store.update(BUCKET, key, &mut change)
+}
+
+/// Puts a directory at the place of a key's metadata, so that it can be neither written nor
+/// removed.
+fn block_metadata(store: &DiskStore, key: &str) {
+    let path = store.sidecar_path(BUCKET, key);
+    let _ = fs::remove_file(&path);
+    fs::create_dir_all(path).unwrap();
+}
+
+/// Names of what is in the directories of data.
+fn data_files(store: &DiskStore) -> Vec<String> {
+    let directories = [store.hidden("tmp"), store.hidden("blobs"), store.root.join(BUCKET)];
+    let entries = directories.iter().flat_map(|directory| fs::read_dir(directory).unwrap());
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 fn found(store: &DiskStore, key: &str) -> Found {
@@ -129,4 +148,40 @@ fn a_version_whose_file_is_damaged_stays_the_current_one_and_cannot_be_read() {
         let older = Found { version: Arc::clone(&versions[1]), ..found(&store, "k") };
         assert_eq!(read(&store, &older).unwrap(), "oldest");
     }
+}
+
+#[test]
+fn a_version_whose_metadata_cannot_be_written_leaves_nothing_behind() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path());
+    for key in ["k", ".hidden"] {
+        block_metadata(&store, key);
+        try_set(&store, key, &[version(&store, "null", "lost")]).unwrap_err();
+        assert_eq!(data_files(&store), [""; 0], "{key}");
+        assert!(store.versions(BUCKET, key).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_version_that_cannot_have_the_natural_path_keeps_its_own() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path());
+    let mut versions = vec![version(&store, "null", "data")];
+    let before = versions.clone();
+    block_metadata(&store, "k");
+    store.settle(BUCKET, "k", &mut versions);
+    assert_eq!(versions, before);
+    let Blob::File(path) = &before[0].blob else { panic!("{before:?}") };
+    assert!(root.path().join(path).exists());
+    assert!(!root.path().join("bbb/k").exists());
+}
+
+#[test]
+fn a_removal_whose_metadata_cannot_be_removed_fails_and_removes_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path());
+    set(&store, "k", &[version(&store, "null", "data")]);
+    block_metadata(&store, "k");
+    try_set(&store, "k", &[]).unwrap_err();
+    assert_eq!(read(&store, &found(&store, "k")).unwrap(), "data");
 }
