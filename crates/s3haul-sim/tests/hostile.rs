@@ -150,3 +150,24 @@ async fn metadata_cannot_lead_out_of_a_store() {
         assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
     }
 }
+
+/// Times that no header can show. They may lie beyond the last that the server's types know.
+#[tokio::test]
+async fn times_beyond_all_years_do_not_stop_answers() {
+    let builder = SimServer::builder().allow_anonymous(true).bucket("bbb");
+    let sim = builder.limits(|limits| limits.restore_time = Duration::ZERO).build().unwrap();
+    let head = "HTTP/1.1\r\nhost: x\r\nconnection: close";
+    let archived = format!(
+        "PUT /bbb/k {head}\r\nx-amz-storage-class: GLACIER\r\n\
+         expires: Fri, 31 Dec 9999 23:59:59 GMT\r\ncontent-length: 4\r\n\r\ndata"
+    );
+    assert!(ask(&sim, &archived).await.starts_with("HTTP/1.1 200"));
+    let body = format!("<RestoreRequest><Days>{}</Days></RestoreRequest>", i32::MAX);
+    let length = body.len();
+    let restore = format!("POST /bbb/k?restore {head}\r\ncontent-length: {length}\r\n\r\n{body}");
+    let answer = ask(&sim, &restore).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let answer = get(&sim, "/bbb/k").await;
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("data"), "{answer}");
+    assert!(answer.contains("expiry-date=\"Fri, 31 Dec 9999 23:59:59 GMT\""), "{answer}");
+}

@@ -19,10 +19,13 @@ pub(super) fn custom_error(
     error
 }
 
-/// A time in whole seconds, as S3 shows it.
+/// The last second of the year 9999, in seconds since 1970: later times have no form in HTTP.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// A time in whole seconds, as S3 shows it; the nearest that can be shown.
 pub(super) fn timestamp(ms: i64) -> Timestamp {
     let seconds = u64::try_from(ms.div_euclid(1000)).unwrap_or_default();
-    Timestamp::from(UNIX_EPOCH + Duration::from_secs(seconds))
+    Timestamp::from(UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND)))
 }
 
 /// Milliseconds since 1970 of a time.
