@@ -324,20 +324,21 @@ impl Store for DiskStore {
     }
 
     fn put_bucket(&self, name: &str, bucket: Bucket) -> StoreResult {
-        fs::create_dir_all(self.root.join(name)).map_err(failed("making the bucket"))?;
-        self.write_json(&self.hidden("buckets").join(format!("{name}.json")), &bucket)?;
-        self.index.put_bucket(name, bucket);
-        Ok(())
+        self.index.put_bucket(name, bucket, |bucket| {
+            fs::create_dir_all(self.root.join(name)).map_err(failed("making the bucket"))?;
+            self.write_json(&self.hidden("buckets").join(format!("{name}.json")), bucket)
+        })
     }
 
     fn remove_bucket(&self, name: &str) -> StoreResult {
-        self.index.remove_bucket(name)?;
-        let path = self.hidden("buckets").join(format!("{name}.json"));
-        fs::remove_file(path).map_err(failed("removing the bucket"))?;
-        let _ = fs::remove_dir_all(self.hidden("meta").join(name));
-        // Files that are no objects of ours stay where they are.
-        let _ = fs::remove_dir(self.root.join(name));
-        Ok(())
+        self.index.remove_bucket(name, || {
+            let path = self.hidden("buckets").join(format!("{name}.json"));
+            fs::remove_file(path).map_err(failed("removing the bucket"))?;
+            let _ = fs::remove_dir_all(self.hidden("meta").join(name));
+            // Files that are no objects of ours stay where they are.
+            let _ = fs::remove_dir(self.root.join(name));
+            Ok(())
+        })
     }
 
     fn update(&self, bucket: &str, key: &str, change: Change<'_>) -> S3Result<()> {

@@ -19,6 +19,8 @@ type Objects = BTreeMap<Box<[u8]>, Versions>;
 struct Shelf {
     settings: Bucket,
     objects: Objects,
+    /// The bucket is gone: a request may have found it just before.
+    is_removed: bool,
 }
 
 /// What is kept of an upload.
@@ -46,6 +48,31 @@ fn key_text(key: &[u8]) -> &str {
     std::str::from_utf8(key).expect("keys enter the index as strings")
 }
 
+impl Shelf {
+    fn update(
+        &mut self,
+        key: &str,
+        change: Change<'_>,
+        persist: &mut dyn FnMut(&Versions, &mut Versions) -> StoreResult,
+    ) -> S3Result<()> {
+        if self.is_removed {
+            return Err(StoreError::NoSuchBucket.into());
+        }
+        let old = self.objects.get(key.as_bytes()).cloned().unwrap_or_default();
+        let mut new = old.clone();
+        change(&mut new)?;
+        persist(&old, &mut new)?;
+        if new.is_empty() {
+            self.objects.remove(key.as_bytes());
+        } else if let Some(versions) = self.objects.get_mut(key.as_bytes()) {
+            *versions = new;
+        } else {
+            self.objects.insert(key.as_bytes().into(), new);
+        }
+        Ok(())
+    }
+}
+
 impl Index {
     fn shelf(&self, bucket: &str) -> StoreResult<Arc<RwLock<Shelf>>> {
         read(&self.shelves).get(bucket).cloned().ok_or(StoreError::NoSuchBucket)
@@ -60,18 +87,38 @@ impl Index {
         read(&self.shelves).get(name).map(|shelf| read(shelf).settings.clone())
     }
 
-    pub(crate) fn put_bucket(&self, name: &str, settings: Bucket) {
+    /// Creates a bucket or replaces its settings, once `persist` has.
+    pub(crate) fn put_bucket(
+        &self,
+        name: &str,
+        settings: Bucket,
+        persist: impl FnOnce(&Bucket) -> StoreResult,
+    ) -> StoreResult {
         let mut shelves = write(&self.shelves);
-        let shelf = shelves.entry(name.to_owned()).or_default();
-        write(shelf).settings = settings;
+        persist(&settings)?;
+        write(shelves.entry(name.to_owned()).or_default()).settings = settings;
+        Ok(())
     }
 
-    pub(crate) fn remove_bucket(&self, name: &str) -> StoreResult {
+    /// Puts a bucket that needs no persisting.
+    pub(crate) fn load_bucket(&self, name: &str, settings: Bucket) {
+        write(write(&self.shelves).entry(name.to_owned()).or_default()).settings = settings;
+    }
+
+    /// Removes an empty bucket, once `persist` has.
+    pub(crate) fn remove_bucket(
+        &self,
+        name: &str,
+        persist: impl FnOnce() -> StoreResult,
+    ) -> StoreResult {
         let mut shelves = write(&self.shelves);
-        let shelf = shelves.get(name).ok_or(StoreError::NoSuchBucket)?;
-        if !read(shelf).objects.is_empty() {
+        let shelf = shelves.get(name).cloned().ok_or(StoreError::NoSuchBucket)?;
+        let mut shelf = write(&shelf);
+        if !shelf.objects.is_empty() {
             return Err(StoreError::BucketNotEmpty);
         }
+        persist()?;
+        shelf.is_removed = true;
         shelves.remove(name);
         Ok(())
     }
@@ -124,20 +171,7 @@ impl Index {
         change: Change<'_>,
         persist: &mut dyn FnMut(&Versions, &mut Versions) -> StoreResult,
     ) -> S3Result<()> {
-        let shelf = self.shelf(bucket)?;
-        let mut shelf = write(&shelf);
-        let old = shelf.objects.get(key.as_bytes()).cloned().unwrap_or_default();
-        let mut new = old.clone();
-        change(&mut new)?;
-        persist(&old, &mut new)?;
-        if new.is_empty() {
-            shelf.objects.remove(key.as_bytes());
-        } else if let Some(versions) = shelf.objects.get_mut(key.as_bytes()) {
-            *versions = new;
-        } else {
-            shelf.objects.insert(key.as_bytes().into(), new);
-        }
-        Ok(())
+        write(&*self.shelf(bucket)?).update(key, change, persist)
     }
 
     /// Puts versions found on disk at the start.
@@ -191,5 +225,35 @@ impl Index {
 
     pub(crate) fn remove_upload(&self, id: &str) -> bool {
         write(&self.uploads).remove(id).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_that_was_found_before_its_removal_takes_no_object_after_it() {
+        let index = Index::default();
+        index.load_bucket("b", Bucket::default());
+        let shelf = index.shelf("b").unwrap();
+        index.remove_bucket("b", || Ok(())).unwrap();
+        let mut put = |versions: &mut Versions| {
+            versions.push(Arc::default());
+            Ok(())
+        };
+        let stored = write(&shelf).update("k", &mut put, &mut |_, _| Ok(()));
+        assert_eq!(*stored.unwrap_err().code(), s3s::S3ErrorCode::NoSuchBucket);
+    }
+
+    #[test]
+    fn a_bucket_that_could_not_be_removed_is_still_there() {
+        let index = Index::default();
+        let failing = || Err(StoreError::ReadOnly);
+        index.put_bucket("b", Bucket::default(), |_| failing()).unwrap_err();
+        assert!(index.bucket("b").is_none());
+        index.load_bucket("b", Bucket::default());
+        index.remove_bucket("b", failing).unwrap_err();
+        assert!(index.bucket("b").is_some());
     }
 }

@@ -45,12 +45,12 @@ impl Store for MemoryStore {
     }
 
     fn put_bucket(&self, name: &str, bucket: Bucket) -> StoreResult {
-        self.index.put_bucket(name, bucket);
+        self.index.load_bucket(name, bucket);
         Ok(())
     }
 
     fn remove_bucket(&self, name: &str) -> StoreResult {
-        self.index.remove_bucket(name)
+        self.index.remove_bucket(name, || Ok(()))
     }
 
     fn update(&self, bucket: &str, key: &str, change: Change<'_>) -> S3Result<()> {

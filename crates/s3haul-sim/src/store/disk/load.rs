@@ -19,7 +19,7 @@ impl DiskStore {
         for (name, path) in list_directory(&self.hidden("buckets"))? {
             let Some(name) = name.strip_suffix(".json") else { continue };
             let Some(settings) = read_json(&path) else { continue };
-            self.index.put_bucket(name, settings);
+            self.index.load_bucket(name, settings);
             self.load_keys(name, &self.hidden("meta").join(name))?;
         }
         for (id, path) in list_directory(&self.hidden("uploads"))? {

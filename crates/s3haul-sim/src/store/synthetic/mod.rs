@@ -139,7 +139,7 @@ impl SyntheticStore {
         let settings =
             Bucket { region: region.to_owned(), created_ms: MODIFIED_MS, ..Bucket::default() };
         let index = Index::default();
-        index.put_bucket(bucket, settings);
+        index.load_bucket(bucket, settings);
         Self { keys, index, size }
     }
 
