@@ -157,7 +157,7 @@ fn check_scope(signature: &Signature, headers: &HeaderMap) -> Result<(), Refusal
         let is_exempt = is_presigned && name == "x-amz-content-sha256";
         name == "host" || (name.starts_with("x-amz-") && !is_exempt)
     };
-    let is_signed = |name: &str| signature.signed_headers.split(';').any(|known| known == name);
+    let is_signed = |name: &str| signature.covers(name);
     let unsigned: Vec<_> = headers
         .keys()
         .map(http::HeaderName::as_str)
@@ -170,6 +170,17 @@ fn check_scope(signature: &Signature, headers: &HeaderMap) -> Result<(), Refusal
     let mut refusal = Refusal::new(403, "AccessDenied", message);
     refusal.details = vec![("HeadersNotSigned", unsigned.join(", "))];
     Err(refusal)
+}
+
+/// Whether a header is covered by the signature of its request.
+pub(crate) fn is_signed(headers: &HeaderMap, uri: &Uri, name: &str) -> bool {
+    read_signature(headers, uri).is_some_and(|signature| signature.covers(name))
+}
+
+impl Signature {
+    fn covers(&self, name: &str) -> bool {
+        self.signed_headers.split(';').any(|known| known == name)
+    }
 }
 
 fn read_signature(headers: &HeaderMap, uri: &Uri) -> Option<Signature> {

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::{AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, SimConfig, StoreKind};
 use crate::error::SimError;
 use crate::gate::{self, KeyRing, Surroundings};
+use crate::ignored_headers;
 use crate::ledger::Ledger;
 use crate::request_limits;
 use crate::scenario::RequestInfo;
@@ -279,7 +280,7 @@ impl Core {
             _ => {}
         }
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        if let Err(objection) = request_limits::check(method, headers, target) {
+        if let Err(objection) = request_limits::check(method, uri, headers, target) {
             let code = objection.code;
             return Some(
                 body(code, request_limits::message(code), &[]).to_response(objection.status),
@@ -311,6 +312,14 @@ impl Core {
     ) -> Response<s3s::Body> {
         let resource = request.uri().path().to_owned();
         let mut request = request.map(s3s::Body::http_body_unsync);
+        if matches!(target.operation, "GetObject" | "HeadObject") {
+            for name in ignored_headers::find(request.headers()) {
+                // Without one that is signed, the signature would be wrong.
+                if !gate::is_signed(request.headers(), request.uri(), name.as_str()) {
+                    request.headers_mut().remove(name);
+                }
+            }
+        }
         if let Some(listing) = Listing::of(target.operation) {
             request.extensions_mut().insert(listing);
         }

@@ -27,6 +27,7 @@ mod error;
 pub mod fuzzing;
 mod gate;
 mod handler;
+mod ignored_headers;
 mod ledger;
 mod listener;
 mod request_limits;

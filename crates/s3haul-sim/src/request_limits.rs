@@ -3,9 +3,9 @@
 //! documents longer than any that S3 takes, and forms of browsers. And messages for the
 //! errors of which `s3s` sends only the code.
 
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Uri};
 
-use crate::classify::Target;
+use crate::classify::{Target, query_pairs};
 
 /// Longest XML document: 1,000 keys of 1,024 bytes, each written as a character reference, fit.
 const XML_BYTES_MAX: u64 = 16 << 20;
@@ -20,6 +20,7 @@ pub(crate) struct Objection {
 /// Finds what nothing behind would refuse.
 pub(crate) fn check(
     method: &Method,
+    uri: &Uri,
     headers: &HeaderMap,
     target: &Target,
 ) -> Result<(), Objection> {
@@ -29,6 +30,13 @@ pub(crate) fn check(
     if *method == Method::POST && is_form(headers) {
         // Forms of browsers bring a signature of their own kind, which the gate does not know.
         return Err(Objection { status: 501, code: "NotImplemented" });
+    }
+    if *method == Method::PUT && !target.key.is_empty() {
+        let names = |wanted: &str| query_pairs(uri).any(|(name, _)| name == wanted);
+        if names("uploadId") != names("partNumber") {
+            // It would replace the object.
+            return Err(Objection { status: 400, code: "InvalidRequest" });
+        }
     }
     let takes_data = matches!(target.operation, "PutObject" | "UploadPart");
     if !takes_data && content_length(headers).is_some_and(|length| length > XML_BYTES_MAX) {
@@ -60,6 +68,7 @@ pub(crate) fn message(code: &str) -> &'static str {
         }
         "InternalError" => "We encountered an internal error. Please try again.",
         "InvalidBucketName" => "The specified bucket is not valid.",
+        "InvalidRequest" => "A part needs both an upload id and a part number.",
         "InvalidURI" => "Couldn't parse the specified URI.",
         "KeyTooLongError" => "Your key is too long",
         "MalformedXML" => {
@@ -89,13 +98,13 @@ mod tests {
     use crate::classify::classify;
 
     fn code(method: &str, uri: &str, length: Option<u64>) -> &'static str {
-        let (method, uri): (Method, http::Uri) = (method.parse().unwrap(), uri.parse().unwrap());
+        let (method, uri): (Method, Uri) = (method.parse().unwrap(), uri.parse().unwrap());
         let mut headers = HeaderMap::new();
         if let Some(length) = length {
             headers.insert(http::header::CONTENT_LENGTH, length.into());
         }
         let target = classify(&method, &uri, &headers);
-        check(&method, &headers, &target).err().map_or("", |objection| objection.code)
+        check(&method, &uri, &headers, &target).err().map_or("", |objection| objection.code)
     }
 
     #[test]
@@ -110,6 +119,14 @@ mod tests {
         assert_eq!(code("PUT", "/b/policy?partNumber=1&uploadId=x", None), "");
         assert_eq!(code("GET", "/b?versions&prefix=acl", None), "");
         assert_eq!(code("GET", "/", None), "");
+    }
+
+    #[test]
+    fn a_part_does_not_replace_the_object() {
+        for uri in ["/b/k?uploadId=x", "/b/k?partNumber=1", "/b/k?upload%49d=x"] {
+            assert_eq!(code("PUT", uri, None), "InvalidRequest", "{uri}");
+        }
+        assert_eq!(code("GET", "/b/k?partNumber=1", None), "");
     }
 
     #[test]

@@ -321,6 +321,31 @@ async fn a_subresource_that_is_not_there_does_not_stand_for_the_object() {
 }
 
 #[tokio::test]
+async fn headers_of_reads_that_cannot_be_read_are_ignored() {
+    let server = server().await;
+    over_tcp(&server, "PUT /bbb/k", "0123456789").await;
+    over_tcp(&server, "PUT /bbb/empty", "").await;
+    let table = [
+        ("k", "range: bytes=2-3", 206, "23"),
+        ("k", "range: bytes=0-1,4-5", 200, "0123456789"),
+        ("k", "range: bytes=5-4", 200, "0123456789"),
+        ("k", "range: lines=1-2", 200, "0123456789"),
+        ("k", "range: bytes=-2", 206, "89"),
+        ("k", "if-modified-since: yesterday", 200, "0123456789"),
+        ("k", "if-unmodified-since: 1970", 200, "0123456789"),
+        ("k", "if-unmodified-since: Thu, 01 Jan 1970 00:00:00 GMT", 412, "<"),
+        ("empty", "range: bytes=-5", 416, "<"),
+        ("empty", "range: bytes=0-", 416, "<"),
+    ];
+    for (key, header, status, start) in table {
+        let line = format!("GET /bbb/{key} HTTP/1.1\r\n{header}\r\nx-rest:");
+        let answer = over_tcp(&server, &line, "").await;
+        assert_eq!(answer.status, status, "{header}: {answer:?}");
+        assert!(answer.text().starts_with(start), "{header}: {answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn errors_come_with_a_message() {
     let server = server().await;
     let region = "<CreateBucketConfiguration><LocationConstraint>../x</LocationConstraint>\

@@ -31,7 +31,7 @@ pub fn requests(data: &[u8]) {
     let Ok(uri) = address.parse::<Uri>() else { return };
     let target = classify(&method, &uri, &headers);
     assert!(!target.bucket.contains('/') && !target.operation.is_empty());
-    let _ = request_limits::check(&method, &headers, &target);
+    let _ = request_limits::check(&method, &uri, &headers, &target);
     let keys = KeyRing::new(&[AccessKey::new(DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY)]);
     for now_ms in [0, 1_700_000_000_000, i64::MAX / 2] {
         let around =

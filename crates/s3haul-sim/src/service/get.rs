@@ -50,7 +50,9 @@ impl Slice {
                 "Cannot specify both Range header and partNumber query parameter"
             )),
             (Some(range), None) => {
-                let found = range.check(version.size).map_err(|_| invalid_range(version.size))?;
+                // The last bytes of an empty object are no range, either.
+                let found = range.check(version.size).ok().filter(|range| !range.is_empty());
+                let found = found.ok_or_else(|| invalid_range(version.size))?;
                 Ok(Self::partial(found, version.size, None))
             }
             (None, Some(number)) => Self::of_part(version, number),
