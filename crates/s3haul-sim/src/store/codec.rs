@@ -5,6 +5,9 @@
 //! the key before a `/` ends in `%`; one that only breaks up a long piece ends in `%+`; an empty
 //! last piece is `%_`. Any other `%` is followed by two hexadecimal digits, so the forms never
 //! meet, and `x` can lie beside `x/y` and `x/`.
+//!
+//! Some file systems take names for one that differ in case, or in the form of accented letters.
+//! For these, all letters but a to z are escaped.
 
 use std::fmt::Write as _;
 
@@ -19,8 +22,17 @@ const CONTINUED_MARK: &str = "%+";
 /// Stands for an empty last component.
 const EMPTY_LAST: &str = "%_";
 
+/// Which names a file system tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// All that differ in a byte.
+    Exact,
+    /// Not those that differ only in case or in the form of letters.
+    Folded,
+}
+
 /// Encodes a key as a relative path, components separated by `/`.
-pub(crate) fn encode(key: &str) -> String {
+pub(crate) fn encode(key: &str, names: Names) -> String {
     let mut path = String::with_capacity(key.len() + 8);
     let mut component = 0;
     for c in key.chars() {
@@ -31,7 +43,7 @@ pub(crate) fn encode(key: &str) -> String {
             continue;
         }
         let before = path.len();
-        push_encoded(&mut path, c, component == 0);
+        push_encoded(&mut path, c, component == 0, names);
         component += path.len() - before;
         if component >= COMPONENT_BYTES_MAX {
             path.push_str(CONTINUED_MARK);
@@ -45,7 +57,7 @@ pub(crate) fn encode(key: &str) -> String {
     path
 }
 
-/// Decodes what `encode` made; `None` for any other path.
+/// Decodes what `encode` made for any file system; `None` for any other path.
 pub(crate) fn decode(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let (parents, last) = path.rsplit_once('/').map_or((None, path), |(p, l)| (Some(p), l));
@@ -61,7 +73,8 @@ pub(crate) fn decode(path: &str) -> Option<String> {
         unescape(last, &mut bytes)?;
     }
     let key = String::from_utf8(bytes).ok()?;
-    (encode(&key) == path).then_some(key)
+    let is_form = |names| encode(&key, names) == path;
+    (is_form(Names::Exact) || is_form(Names::Folded)).then_some(key)
 }
 
 /// The path that a person would give the key's data file, where that is safe: every piece is a
@@ -70,19 +83,20 @@ pub(crate) fn natural_path(key: &str) -> Option<&str> {
     let plain = |piece: &str| {
         let mut encoded = String::with_capacity(piece.len());
         for (at, c) in piece.chars().enumerate() {
-            push_encoded(&mut encoded, c, at == 0);
+            push_encoded(&mut encoded, c, at == 0, Names::Exact);
         }
         !piece.is_empty() && piece.len() < COMPONENT_BYTES_MAX && encoded == piece
     };
     key.split('/').all(plain).then_some(key)
 }
 
-fn push_encoded(path: &mut String, c: char, first: bool) {
+fn push_encoded(path: &mut String, c: char, first: bool, names: Names) {
     let hidden = first && c == '.';
+    let folded = names == Names::Folded && (c.is_ascii_uppercase() || !c.is_ascii());
     let safe = c.is_ascii_alphanumeric()
         || matches!(c, '-' | '_' | '.' | ' ' | '+' | '=' | ',' | '@' | '~' | '(' | ')' | '#' | '!')
         || (!c.is_ascii() && !c.is_control());
-    if safe && !hidden {
+    if safe && !hidden && !folded {
         path.push(c);
         return;
     }
@@ -148,16 +162,27 @@ mod tests {
     proptest! {
         #[test]
         fn every_key_comes_back(key in keys()) {
-            let path = encode(&key);
-            assert_safe(&path);
-            prop_assert_eq!(decode(&path), Some(key));
+            for names in [Names::Exact, Names::Folded] {
+                let path = encode(&key, names);
+                assert_safe(&path);
+                prop_assert_eq!(decode(&path), Some(key.clone()));
+            }
+        }
+
+        #[test]
+        fn folded_names_are_told_apart_without_case(a in keys(), b in keys()) {
+            let lower = |key| encode(key, Names::Folded).to_ascii_lowercase();
+            prop_assert!(lower(&a).is_ascii());
+            prop_assert_eq!(lower(&a) == lower(&b), a == b);
         }
 
         #[test]
         fn a_file_is_never_another_keys_directory(a in keys(), b in keys()) {
-            let (file, other) = (encode(&a), encode(&b));
-            let inside = format!("{file}/");
-            prop_assert!(!other.starts_with(&inside), "{} {}", file, other);
+            for names in [Names::Exact, Names::Folded] {
+                let (file, other) = (encode(&a, names), encode(&b, names));
+                let inside = format!("{file}/");
+                prop_assert!(!other.starts_with(&inside), "{} {}", file, other);
+            }
         }
 
         #[test]
@@ -171,9 +196,11 @@ mod tests {
     #[test]
     fn the_longest_and_strangest_keys_fit() {
         for key in ["/".repeat(1024), "\u{1}".repeat(1024), "é".repeat(512), String::new()] {
-            let path = encode(&key);
-            assert_safe(&path);
-            assert_eq!(decode(&path).as_deref(), Some(key.as_str()));
+            for names in [Names::Exact, Names::Folded] {
+                let path = encode(&key, names);
+                assert_safe(&path);
+                assert_eq!(decode(&path).as_deref(), Some(key.as_str()));
+            }
         }
         assert_eq!(natural_path("a/../b"), None);
         assert_eq!(natural_path("a//b"), None);

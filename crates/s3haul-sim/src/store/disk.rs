@@ -24,9 +24,10 @@ use bytes::Bytes;
 use s3s::S3Result;
 use serde::{Deserialize, Serialize};
 
+use super::codec::{self, Names};
 use super::{
     Blob, Bucket, CHUNK_BYTES, Change, Found, Index, Part, Piece, Sink, Source, Store, StoreError,
-    StoreResult, Upload, Version, Versions, codec,
+    StoreResult, Upload, Version, Versions,
 };
 
 mod load;
@@ -50,6 +51,7 @@ pub(crate) struct DiskStore {
     root: PathBuf,
     /// Keeps other servers out.
     _lock: File,
+    names: Names,
     index: Index,
     /// Held while a part is stored: its file and the index must name the same.
     parts: Mutex<()>,
@@ -68,12 +70,18 @@ impl DiskStore {
     /// Opens a store, making its directories where they are missing. Another store of the same
     /// root, in this process or another, is an error.
     pub(crate) fn open(root: &Path) -> StoreResult<Self> {
+        Self::open_with(root, probe_names)
+    }
+
+    fn open_with(root: &Path, probe: impl FnOnce(&Path) -> io::Result<Names>) -> StoreResult<Self> {
         let (index, parts) = (Index::default(), Mutex::new(()));
-        let store = Self { root: root.to_path_buf(), _lock: lock(root)?, index, parts };
+        let (lock, names) = (lock(root)?, Names::Exact);
+        let mut store = Self { root: root.to_path_buf(), _lock: lock, names, index, parts };
         let _ = fs::remove_dir_all(store.hidden("tmp"));
         for directory in ["tmp", "blobs", "meta", "buckets", "uploads"] {
             fs::create_dir_all(store.hidden(directory)).map_err(failed("making the store"))?;
         }
+        store.names = probe(&store.hidden("tmp")).map_err(failed("trying out the file system"))?;
         store.load()?;
         Ok(store)
     }
@@ -119,7 +127,7 @@ impl DiskStore {
     }
 
     fn sidecar_path(&self, bucket: &str, key: &str) -> PathBuf {
-        self.hidden("meta").join(bucket).join(codec::encode(key) + ".json")
+        self.hidden("meta").join(bucket).join(codec::encode(key, self.names) + ".json")
     }
 
     /// Gives new blobs their final place, writes the sidecar and removes what is no longer named.
@@ -296,6 +304,18 @@ fn lock(root: &Path) -> StoreResult<File> {
         }
     }
     Ok(file)
+}
+
+/// Which names the file system of a directory tells apart.
+fn probe_names(directory: &Path) -> io::Result<Names> {
+    for (name, other) in [("probe-a", "probe-A"), ("probe-\u{e9}", "probe-e\u{301}")] {
+        fs::write(directory.join(name), "")?;
+        if directory.join(other).exists() {
+            return Ok(Names::Folded);
+        }
+        fs::remove_file(directory.join(name))?;
+    }
+    Ok(Names::Exact)
 }
 
 fn is_temporary(path: &str) -> bool {

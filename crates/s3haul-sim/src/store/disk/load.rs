@@ -39,11 +39,12 @@ impl DiskStore {
                 let Some(sidecar) = read_json::<Sidecar<Version>>(&path) else { continue };
                 let relative = path.strip_prefix(top).ok().and_then(Path::to_str);
                 let encoded = relative.and_then(|path| path.strip_suffix(".json"));
-                if encoded.and_then(codec::decode).as_ref() == Some(&sidecar.key) {
-                    self.load_versions(bucket, sidecar)?;
-                } else {
+                if encoded.and_then(codec::decode).as_ref() != Some(&sidecar.key) {
                     left_out(&path, "it lies in the wrong place");
+                    continue;
                 }
+                rename_sidecar(&path, &self.sidecar_path(bucket, &sidecar.key))?;
+                self.load_versions(bucket, sidecar)?;
             }
         }
         Ok(())
@@ -139,4 +140,25 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
 
 fn left_out(path: &Path, reason: impl Display) {
     tracing::warn!("left out metadata in `{}`: {reason}", path.display());
+}
+
+/// Gives a sidecar the name that it has on this file system: the folder may come from another, or
+/// from a version that did not look at the file system.
+fn rename_sidecar(path: &Path, wanted: &Path) -> StoreResult {
+    if path == wanted {
+        return Ok(());
+    }
+    let rename = || {
+        wanted.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::rename(path, wanted)
+    };
+    rename().map_err(|error| {
+        let what = format!("`{}`: {error}", path.display());
+        failed("renaming metadata")(io::Error::new(error.kind(), what))
+    })?;
+    if let Some(parent) = path.parent() {
+        // It stays if it holds others.
+        let _ = fs::remove_dir(parent);
+    }
+    Ok(())
 }

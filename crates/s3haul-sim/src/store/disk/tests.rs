@@ -1,5 +1,6 @@
 //! The store itself: what its files and its index say about each other.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +9,15 @@ use super::*;
 const BUCKET: &str = "bbb";
 
 fn store(root: &Path) -> DiskStore {
-    let store = DiskStore::open(root).unwrap();
+    with_bucket(DiskStore::open(root).unwrap())
+}
+
+/// A store on a file system that tells these names apart.
+fn store_on(root: &Path, names: Names) -> DiskStore {
+    with_bucket(DiskStore::open_with(root, |_| Ok(names)).unwrap())
+}
+
+fn with_bucket(store: DiskStore) -> DiskStore {
     if store.bucket(BUCKET).is_none() {
         store.put_bucket(BUCKET, Bucket::default()).unwrap();
     }
@@ -184,4 +193,62 @@ fn a_removal_whose_metadata_cannot_be_removed_fails_and_removes_nothing() {
     block_metadata(&store, "k");
     try_set(&store, "k", &[]).unwrap_err();
     assert_eq!(read(&store, &found(&store, "k")).unwrap(), "data");
+}
+
+/// Keys that some file systems take for one, and some in directories that these take for one.
+const ALIKE: [&str; 8] =
+    ["a", "A", "dir/x", "Dir/x", "Dir/y", "caf\u{e9}", "cafe\u{301}", "caf\u{c9}"];
+
+/// Paths of a bucket's metadata, from the bucket on.
+fn metadata_files(store: &DiskStore) -> Vec<String> {
+    let top = store.hidden("meta").join(BUCKET);
+    let (mut pending, mut files) = (vec![top.clone()], Vec::new());
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                pending.push(path);
+            } else {
+                files.push(path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn keys_that_differ_in_case_or_form_have_metadata_of_their_own_on_every_file_system() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store_on(root.path(), Names::Folded);
+    for key in ALIKE {
+        set(&store, key, &[version(&store, "null", key)]);
+    }
+    let files = metadata_files(&store);
+    let folded: BTreeSet<_> = files.iter().map(|file| file.to_ascii_lowercase()).collect();
+    assert_eq!(folded.len(), ALIKE.len(), "{files:?}");
+    // What is ASCII has one form.
+    assert!(files.iter().all(|file| file.is_ascii()), "{files:?}");
+}
+
+#[test]
+fn a_folder_can_move_from_one_kind_of_file_system_to_another() {
+    let root = tempfile::tempdir().unwrap();
+    let systems = [Names::Exact, Names::Folded, Names::Exact, Names::Folded];
+    for (round, names) in systems.into_iter().enumerate() {
+        let store = store_on(root.path(), names);
+        for key in ALIKE {
+            if round > 0 {
+                assert_eq!(read(&store, &found(&store, key)).unwrap(), format!("{key} {round}"));
+            }
+            set(&store, key, &[version(&store, "null", &format!("{key} {}", round + 1))]);
+        }
+        assert_eq!(metadata_files(&store).len(), ALIKE.len());
+    }
+    let store = store_on(root.path(), Names::Folded);
+    for key in ALIKE {
+        set(&store, key, &[]);
+    }
+    drop(store);
+    let store = store_on(root.path(), Names::Exact);
+    assert!(ALIKE.iter().all(|key| store.versions(BUCKET, key).unwrap().is_empty()));
 }
