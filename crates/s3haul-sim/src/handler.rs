@@ -126,6 +126,11 @@ impl Core {
         })
     }
 
+    /// Number of files and versions that could not be read when the store was opened.
+    pub(crate) fn left_out(&self) -> usize {
+        self.store.left_out()
+    }
+
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
     }

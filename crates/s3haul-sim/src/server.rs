@@ -68,6 +68,12 @@ impl Sim {
         self.core.ledger()
     }
 
+    /// Number of the folder's files and versions that are not served because they, or the data
+    /// that they describe, could not be read at the start. The log names them.
+    pub fn left_out(&self) -> usize {
+        self.core.left_out()
+    }
+
     /// The conditions.
     pub fn weather(&self) -> &Weather {
         self.core.weather()

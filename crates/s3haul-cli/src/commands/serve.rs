@@ -43,6 +43,12 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
         "standard output has the lines that set the environment: if it is a file, run `. FILE` in \
          another terminal, and s3haul and the AWS tools use this server there"
     };
+    if let left_out @ 1.. = server.sim().left_out() {
+        note(format!(
+            "warning: could not read {left_out} of the objects, versions and files of {what}, \
+             which are not served; `--debug` names them\n"
+        ));
+    }
     note(format!("serving {what} at {url}\n{how}\n"));
     printer.output(|buffer| {
         if as_json {

@@ -387,3 +387,25 @@ fn addresses_that_others_reach_need_credentials() {
         .unwrap();
     assert_eq!(half.status.code(), Some(252), "{half:?}");
 }
+
+#[test]
+fn a_folder_that_cannot_be_read_wholly_is_served_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let buckets = folder.path().join("store/.s3haul/buckets");
+    fs::create_dir_all(&buckets).unwrap();
+    fs::write(buckets.join("box.json"), "damaged").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_s3haul"))
+        .args(["serve", "store", "--address", "127.0.0.1:0"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let notes: Vec<_> = lines.take_while(|line| !line.starts_with("serving")).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let warning = "warning: could not read 1 of the objects, versions and files of the folder \
+                   `store`, which are not served; `--debug` names them";
+    assert_eq!(notes, [warning]);
+}

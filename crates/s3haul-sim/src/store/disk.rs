@@ -18,6 +18,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -52,6 +53,8 @@ pub(crate) struct DiskStore {
     /// Keeps other servers out.
     _lock: File,
     names: Names,
+    /// Number of files and versions that could not be read, or not wholly, at the start.
+    left_out: AtomicUsize,
     index: Index,
     /// Held while a part is stored: its file and the index must name the same.
     parts: Mutex<()>,
@@ -75,8 +78,9 @@ impl DiskStore {
 
     fn open_with(root: &Path, probe: impl FnOnce(&Path) -> io::Result<Names>) -> StoreResult<Self> {
         let (index, parts) = (Index::default(), Mutex::new(()));
-        let (lock, names) = (lock(root)?, Names::Exact);
-        let mut store = Self { root: root.to_path_buf(), _lock: lock, names, index, parts };
+        let (lock, names, left_out) = (lock(root)?, Names::Exact, AtomicUsize::new(0));
+        let root = root.to_path_buf();
+        let mut store = Self { root, _lock: lock, names, left_out, index, parts };
         let _ = fs::remove_dir_all(store.hidden("tmp"));
         for directory in ["tmp", "blobs", "meta", "buckets", "uploads"] {
             fs::create_dir_all(store.hidden(directory)).map_err(failed("making the store"))?;
@@ -440,6 +444,10 @@ impl Store for DiskStore {
 
     fn blocks(&self) -> bool {
         true
+    }
+
+    fn left_out(&self) -> usize {
+        self.left_out.load(Ordering::Relaxed)
     }
 }
 

@@ -171,4 +171,8 @@ pub(crate) trait Store: Send + Sync + 'static {
     fn blocks(&self) -> bool {
         false
     }
+    /// Number of files and versions that could not be read when the store was opened.
+    fn left_out(&self) -> usize {
+        0
+    }
 }

@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use serde::Deserialize;
 
@@ -18,7 +19,7 @@ impl DiskStore {
     pub(super) fn load(&self) -> StoreResult {
         for (name, path) in list_directory(&self.hidden("buckets"))? {
             let Some(name) = name.strip_suffix(".json") else { continue };
-            let Some(settings) = read_json(&path) else { continue };
+            let Some(settings) = self.read_json(&path) else { continue };
             self.index.load_bucket(name, settings);
             self.load_keys(name, &self.hidden("meta").join(name))?;
         }
@@ -31,16 +32,16 @@ impl DiskStore {
     fn load_keys(&self, bucket: &str, top: &Path) -> StoreResult {
         let mut pending = vec![top.to_path_buf()];
         while let Some(directory) = pending.pop() {
-            for (_, path) in directory_or_none(&directory) {
+            for (_, path) in self.directory_or_none(&directory) {
                 if path.is_dir() {
                     pending.push(path);
                     continue;
                 }
-                let Some(sidecar) = read_json::<Sidecar<Version>>(&path) else { continue };
+                let Some(sidecar) = self.read_json::<Sidecar<Version>>(&path) else { continue };
                 let relative = path.strip_prefix(top).ok().and_then(Path::to_str);
                 let encoded = relative.and_then(|path| path.strip_suffix(".json"));
                 if encoded.and_then(codec::decode).as_ref() != Some(&sidecar.key) {
-                    left_out(&path, "it lies in the wrong place");
+                    self.left_out(&path, "it lies in the wrong place");
                     continue;
                 }
                 rename_sidecar(&path, &self.sidecar_path(bucket, &sidecar.key))?;
@@ -65,9 +66,11 @@ impl DiskStore {
         let damaged = versions.iter().filter(|version| !is_whole(version));
         let ids: Vec<_> = damaged.map(|version| version.id.clone()).collect();
         if ids.len() == versions.len() {
-            tracing::warn!(bucket, key, "left out an object whose data file is missing or changed");
+            let path = self.sidecar_path(bucket, &key);
+            self.left_out(&path, "the object's data file is missing or changed");
             return Ok(());
         }
+        self.left_out.fetch_add(ids.len(), Ordering::Relaxed);
         for id in ids {
             tracing::warn!(bucket, key, id, "the data file of a version is missing or changed");
         }
@@ -89,22 +92,44 @@ impl DiskStore {
     }
 
     fn load_upload(&self, id: &str, directory: &Path) {
-        let Some(upload) = read_json::<Upload>(&directory.join("upload.json")) else { return };
+        let Some(upload) = self.read_json::<Upload>(&directory.join("upload.json")) else { return };
         self.index.put_upload(upload);
-        for (name, path) in directory_or_none(directory) {
+        for (name, path) in self.directory_or_none(directory) {
             if !name.starts_with("part-") {
                 continue;
             }
-            let Some(part) = read_json::<Part>(&path) else { continue };
+            let Some(part) = self.read_json::<Part>(&path) else { continue };
             match &part.blob {
                 Blob::File(file) if !self.is_whole(file, part.size) => {
-                    left_out(&path, "the part's data file is missing or changed");
+                    self.left_out(&path, "the part's data file is missing or changed");
                 }
                 _ => {
                     self.index.put_part(id, part, &mut None);
                 }
             }
         }
+    }
+
+    /// Names and paths of what a directory holds; nothing, with a warning, where it cannot be read.
+    /// A missing directory is empty.
+    fn directory_or_none(&self, path: &Path) -> Vec<(String, PathBuf)> {
+        let missing = |error: &&io::Error| error.kind() == io::ErrorKind::NotFound;
+        let found = read_directory(path);
+        if let Some(error) = found.as_ref().err().filter(|error| !missing(error)) {
+            self.left_out(path, error);
+        }
+        found.unwrap_or_default()
+    }
+
+    /// The value that a file of metadata holds; `None`, with a warning, where it cannot be read.
+    fn read_json<T: for<'de> Deserialize<'de>>(&self, path: &Path) -> Option<T> {
+        let text = fs::read(path).map_err(|error| self.left_out(path, error)).ok()?;
+        serde_json::from_slice(&text).map_err(|error| self.left_out(path, error)).ok()
+    }
+
+    fn left_out(&self, path: &Path, reason: impl Display) {
+        self.left_out.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!("left out what `{}` describes: {reason}", path.display());
     }
 }
 
@@ -120,26 +145,6 @@ fn read_directory(path: &Path) -> io::Result<Vec<(String, PathBuf)>> {
         found.extend(entry.file_name().into_string().map(|name| (name, entry.path())));
     }
     Ok(found)
-}
-
-/// The same, with a warning in place of an error. A missing directory is empty.
-fn directory_or_none(path: &Path) -> Vec<(String, PathBuf)> {
-    let missing = |error: &&io::Error| error.kind() == io::ErrorKind::NotFound;
-    let found = read_directory(path);
-    if let Some(error) = found.as_ref().err().filter(|error| !missing(error)) {
-        left_out(path, error);
-    }
-    found.unwrap_or_default()
-}
-
-/// The value that a file of metadata holds; `None`, with a warning, where it cannot be read.
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
-    let text = fs::read(path).map_err(|error| left_out(path, error)).ok()?;
-    serde_json::from_slice(&text).map_err(|error| left_out(path, error)).ok()
-}
-
-fn left_out(path: &Path, reason: impl Display) {
-    tracing::warn!("left out metadata in `{}`: {reason}", path.display());
 }
 
 /// Gives a sidecar the name that it has on this file system: the folder may come from another, or

@@ -133,6 +133,8 @@ fn metadata_that_cannot_be_read_is_left_out_and_the_rest_is_served() {
     assert!(store.versions(BUCKET, "damaged").unwrap().is_empty());
     assert!(store.bucket("ccc").is_none());
     assert!(store.parts("u").unwrap().is_empty());
+    // All but `buckets/stray`, which has the name of no metadata.
+    assert_eq!(store.left_out(), 6);
 }
 
 #[test]
@@ -156,6 +158,7 @@ fn a_version_whose_file_is_damaged_stays_the_current_one_and_cannot_be_read() {
         assert!(matches!(read(&store, &found(&store, "k")), Err(StoreError::Gone)));
         let older = Found { version: Arc::clone(&versions[1]), ..found(&store, "k") };
         assert_eq!(read(&store, &older).unwrap(), "oldest");
+        assert_eq!(store.left_out(), 1);
     }
 }
 
