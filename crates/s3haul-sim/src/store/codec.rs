@@ -22,7 +22,7 @@ const CONTINUED_MARK: &str = "%+";
 /// Stands for an empty last component.
 const EMPTY_LAST: &str = "%_";
 
-/// Which names a file system tells apart.
+/// Which names a file system distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
     /// All that differ in a byte.

@@ -310,7 +310,7 @@ fn lock(root: &Path) -> StoreResult<File> {
     Ok(file)
 }
 
-/// Which names the file system of a directory tells apart.
+/// Which names the file system of a directory distinguishes.
 fn probe_names(directory: &Path) -> io::Result<Names> {
     for (name, other) in [("probe-a", "probe-A"), ("probe-\u{e9}", "probe-e\u{301}")] {
         fs::write(directory.join(name), "")?;

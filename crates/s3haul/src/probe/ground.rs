@@ -92,7 +92,7 @@ impl Ground {
         Ok(())
     }
 
-    /// Fails where objects are locked as soon as they are written: nobody could remove them. Not
+    /// Fails where objects are locked as soon as they are written: they could not be removed. Not
     /// every service knows locks, and not all credentials may ask for them.
     async fn refuse_retention(&self) -> Result<()> {
         let request = PlainRequest {
