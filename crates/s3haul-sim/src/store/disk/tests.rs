@@ -255,3 +255,14 @@ fn a_folder_can_move_from_one_kind_of_file_system_to_another() {
     let store = store_on(root.path(), Names::Exact);
     assert!(ALIKE.iter().all(|key| store.versions(BUCKET, key).unwrap().is_empty()));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_the_lock_is_not_followed() {
+    let root = tempfile::tempdir().unwrap();
+    let (hidden, outside) = (root.path().join("store").join(HIDDEN), root.path().join("outside"));
+    fs::create_dir_all(&hidden).unwrap();
+    std::os::unix::fs::symlink(&outside, hidden.join("lock")).unwrap();
+    store(&root.path().join("store"));
+    assert!(!outside.exists());
+}
