@@ -19,6 +19,8 @@ from ._errors import CredentialsError
 #: that returns one of both, called again before what it returned expires.
 Credentials = Sequence[Any] | Mapping[str, Any] | Callable[[], Any]
 
+#: Where the AWS tools keep profiles.
+_CONFIG_FILE = "~/.aws/config"
 #: Credentials are fetched anew so long before they expire.
 _MARGIN = timedelta(seconds=60)
 #: How long credentials of a session count that refreshes them, where it does not say.
@@ -145,7 +147,7 @@ class SessionProvider:
 
 def of_session(session: Any) -> tuple[SessionProvider, dict[str, Any]]:
     """The credentials, region and profile of a session. The profile says the rest, such as the
-    endpoint.
+    endpoint; that of a session with files of its own cannot be looked up.
 
     Raises:
         TypeError: It is not a session of boto3 or botocore.
@@ -155,8 +157,11 @@ def of_session(session: Any) -> tuple[SessionProvider, dict[str, Any]]:
         kind = type(session).__name__
         raise TypeError(f"session is a session of boto3 or botocore, not {kind}")
     region = getattr(session, "region_name", None) or core.get_config_variable("region")
-    flags = {"region": region, "profile": core.get_config_variable("profile")}
-    return SessionProvider(session), flags
+    profile = core.get_config_variable("profile")
+    if core.get_config_variable("config_file") == os.environ.get("AWS_CONFIG_FILE", _CONFIG_FILE):
+        return SessionProvider(session), {"region": region, "profile": profile}
+    endpoint_url = core.get_scoped_config().get("endpoint_url")
+    return SessionProvider(session), {"region": region, "endpoint_url": endpoint_url}
 
 
 def document(credentials: Any) -> tuple[dict[str, Any], datetime | None]:

@@ -80,8 +80,10 @@ def tag_call(options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any], boo
         return ["tag", "remove"], {**given, "all": True}, True
     if isinstance(value, str):
         raise TypeError(f"`{name}` is a mapping or a list, not a text")
-    if name == "remove" and any("," in str(key) for key in value):
-        raise ValueError("no key of a tag has a comma")
+    if name == "remove" and not isinstance(value, str):
+        value = list(value)
+        if any("," in str(key) for key in value):
+            raise ValueError("no key of a tag has a comma")
     flag = "keys" if name == "remove" else "tags"
     return ["tag", name], {**given, flag: value}, True
 

@@ -130,6 +130,20 @@ def test_a_session_goes_where_its_profile_says(
     assert list(client.list(own.url())) == []
     client = s3haul.Client(session=boto3.Session(profile_name="amazon"))
     assert "127.0.0.1" not in client.job("sync", tmp_path, own.url()).to_json()
+    # The profile is not where its keys come from.
+    other = boto3.Session(
+        aws_access_key_id="other", aws_secret_access_key="wrong", profile_name="near"
+    )
+    with pytest.raises(s3haul.S3haulError, match="InvalidAccessKeyId"):
+        list(s3haul.Client(session=other).list(own.url()))
+    # A session with a file of its own.
+    file = tmp_path / "other"
+    file.write_text(f"[default]\nendpoint_url = {service.url}\n")
+    core = botocore.session.Session()
+    core.set_config_variable("config_file", str(file))
+    core.set_config_variable("region", service.region)
+    core.set_credentials(service.access_key, service.secret_key)
+    assert list(s3haul.Client(session=core).list(own.url())) == []
 
 
 def test_refreshed_credentials_of_a_session_expire() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pickle
+import signal
 import sys
+import threading
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -79,6 +82,19 @@ def test_consumers_may_hold_the_lock(own: Bucket) -> None:
     assert array[0] == 2
     release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(array[8])
     release(ctypes.addressof(array))
+
+
+def test_a_consumer_that_is_interrupted_ends() -> None:
+    """Its own error, which a program may catch, was all that came of Ctrl-C."""
+    with s3haul.serve(latency="20ms", synthetic="seq:5000") as server:
+        rows = server.client().list("s3://synthetic/", page_size=1, serial=True)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            try:
+                pyarrow.table(rows)
+            except pyarrow.ArrowException as error:
+                assert "interrupted" in str(error)
+            raise AssertionError("the rows came to their end")
 
 
 def test_nothing_is_a_table_without_rows(bucket: Bucket) -> None:

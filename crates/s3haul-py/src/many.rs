@@ -27,6 +27,9 @@ use crate::session::{Session, joined, shared_bytes, variables};
 const AT_ONCE_MAX: usize = 1 << 14;
 /// Unit in which memory is counted.
 const MEMORY_UNIT: u64 = 1024;
+/// Objects that may be opened at the same time at least, as far as memory goes: what one is taken
+/// to need is no more than its part.
+const GUESSES: u32 = 64;
 /// What the first objects are taken to need.
 const FIRST_UNITS: u32 = 256;
 /// Bodies from this size on are hashed on threads that may block.
@@ -146,7 +149,9 @@ impl Memory {
             let mut held = Arc::clone(&self.units).acquire_many_owned(expected).await.ok();
             let reader = ObjectReader::open(client, (bucket, key), None, None).await?;
             let wanted = units(reader.left()).min(self.units_max);
-            self.usual.store(wanted.max(1), Ordering::Relaxed);
+            // A guess that is too large would have small objects wait for one another.
+            let usual = wanted.clamp(1, (self.units_max / GUESSES).max(1));
+            self.usual.store(usual, Ordering::Relaxed);
             if wanted <= expected {
                 drop(held.as_mut().and_then(|held| held.split((expected - wanted) as usize)));
                 return Ok((reader, held));

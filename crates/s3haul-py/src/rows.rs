@@ -13,7 +13,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, SchemaRef};
 use async_channel::{Receiver, Sender};
-use pyo3::exceptions::{PyTimeoutError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use s3haul_cli::embed::Failure;
@@ -153,7 +153,7 @@ fn wait_for(batches: &Receiver<Item>) -> Option<Item> {
     loop {
         let waited = Python::try_attach(|py| match detached(py, || within(SIGNALS_EVERY)) {
             Ok(item) => Some(item.ok()),
-            Err(_) => interrupted(py).err().map(|error| Some(Err(internal(error)))),
+            Err(_) => interruption(py).map(|failure| Some(Err(failure))),
         });
         match waited {
             Some(None) => {}
@@ -164,12 +164,23 @@ fn wait_for(batches: &Receiver<Item>) -> Option<Item> {
     }
 }
 
-/// Fails if the user pressed Ctrl-C; the consumer, which makes an error of its own of that, is
-/// interrupted, too.
-fn interrupted(py: Python<'_>) -> PyResult<()> {
-    let Err(error) = py.check_signals() else { return Ok(()) };
-    py.import("_thread")?.call_method0("interrupt_main")?;
-    Err(error)
+/// What a handler of signals raised. A consumer makes an error of its own of that, so that one
+/// that the user interrupts is interrupted once more.
+fn interruption(py: Python<'_>) -> Option<Failure> {
+    let error = py.check_signals().err()?;
+    let is_interrupt = error.is_instance_of::<PyKeyboardInterrupt>(py);
+    let failure = Failure {
+        status: s3haul_cli::exit::INTERRUPTED,
+        message: if is_interrupt { "interrupted".to_owned() } else { error.to_string() },
+        hint: None,
+        cause: None,
+    };
+    if is_interrupt {
+        // After the text was made: any code of Python's would raise it.
+        let module = py.import("_thread").and_then(|module| module.call_method0("interrupt_main"));
+        drop(module);
+    }
+    Some(failure)
 }
 
 impl Iterator for Reader {

@@ -31,6 +31,7 @@ pub(crate) enum ProgressChoice {
 /// What a profile that was named for one side of a command decides for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OfSide {
+    pub(crate) credentials: bool,
     pub(crate) endpoint_url: bool,
     pub(crate) region: bool,
 }

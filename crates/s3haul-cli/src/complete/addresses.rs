@@ -154,6 +154,7 @@ fn service(words: &[String], side: Option<&str>) -> GlobalArgs {
     GlobalArgs {
         profile: sided("profile"),
         of_side: OfSide {
+            credentials: has_profile,
             endpoint_url: has_profile && own("endpoint-url").is_none(),
             region: has_profile && own("region").is_none(),
         },

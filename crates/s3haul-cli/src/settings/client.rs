@@ -56,7 +56,7 @@ pub(super) fn service(
     Ok(Service {
         endpoint_url: endpoint_url(global, environment, profile)?.map(EndpointUrl::new),
         region: region(global, environment, profile),
-        credentials: credentials(global, name),
+        credentials: credentials(global, environment, name),
         addressing: addressing(profile)?,
         dualstack: flag("use_dualstack_endpoint", dualstack)?,
         fips: flag("use_fips_endpoint", fips)?,
@@ -199,10 +199,12 @@ fn addressing(profile: &Profile) -> Result<Addressing, Failure> {
 
 /// A profile named by flag goes before credentials of the environment, one named by the
 /// environment after them, as in the AWS tools. Where they come from is the library's to find.
-fn credentials(global: &GlobalArgs, name: &ProfileName) -> Credentials {
+/// Credentials that a program brings go before those of a profile, unless that is of one side.
+fn credentials(global: &GlobalArgs, environment: &Environment, name: &ProfileName) -> Credentials {
+    let is_own = name.by_flag && (global.of_side.credentials || !environment.has_credentials());
     if global.no_sign_request {
         Credentials::Anonymous
-    } else if name.by_flag {
+    } else if is_own {
         Credentials::Profile(name.name.clone())
     } else {
         Credentials::Environment

@@ -62,6 +62,11 @@ impl Environment {
         &self.words
     }
 
+    /// Whether the program that runs this brings credentials.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.credentials.is_some()
+    }
+
     /// Credentials of jobs that name no profile.
     pub(crate) fn credentials(&self) -> CredentialsConfig {
         self.credentials.clone().unwrap_or(CredentialsConfig::Chain)

@@ -91,6 +91,7 @@ impl Side<'_> {
         GlobalArgs {
             profile: or(self.profile, &plain.profile),
             of_side: OfSide {
+                credentials: self.profile.is_some(),
                 endpoint_url: self.profile.is_some() && self.endpoint_url.is_none(),
                 region: self.profile.is_some() && self.region.is_none(),
             },

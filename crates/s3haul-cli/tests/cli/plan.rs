@@ -197,6 +197,11 @@ fn what_a_listing_of_the_target_does_not_show_is_looked_for() {
     assert!(summary.contains("because of `overwrite`: 1"), "{summary}");
     bench.ok("apply p.parquet");
     assert_eq!(bench.read("to/c"), "c");
+    // What is there is not to be overwritten.
+    bench.file("to/c", "longer");
+    let output = bench
+        .run(&format!("plan sync --no-overwrite s3://box to --exclude {pattern} --plan p.parquet"));
+    assert!(stderr(&output).contains(" 0 actions"), "{output:?}");
 }
 
 #[test]

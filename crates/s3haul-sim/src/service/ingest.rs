@@ -27,8 +27,8 @@ pub(super) struct Said {
     pub(super) chunked: Option<Chunked>,
 }
 
-/// What the head of a request says about a body in chunks of its own format, whose end `s3s` does
-/// not miss.
+/// What the head of a request says about a body in chunks of its own format. `s3s` does not notice
+/// where its end is missing.
 pub(super) struct Chunked {
     /// Bytes without the chunks' heads.
     size: Option<u64>,

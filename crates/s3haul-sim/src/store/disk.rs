@@ -313,13 +313,23 @@ fn lock(root: &Path) -> StoreResult<File> {
 /// Which names the file system of a directory distinguishes.
 fn probe_names(directory: &Path) -> io::Result<Names> {
     for (name, other) in [("probe-a", "probe-A"), ("probe-\u{e9}", "probe-e\u{301}")] {
-        fs::write(directory.join(name), "")?;
-        if directory.join(other).exists() {
+        let written = fs::write(directory.join(name), "");
+        // Some take no other letters than those of ASCII.
+        if directory.join(other).exists() || (written.is_err() && !name.is_ascii()) {
             return Ok(Names::Folded);
         }
+        written?;
         fs::remove_file(directory.join(name))?;
     }
     Ok(Names::Exact)
+}
+
+/// Removes the directories below and at a path that hold nothing else.
+fn remove_empty(directory: &Path) {
+    for (_, path) in load::read_directory(directory).unwrap_or_default() {
+        remove_empty(&path);
+    }
+    let _ = fs::remove_dir(directory);
 }
 
 fn is_temporary(path: &str) -> bool {
@@ -358,7 +368,8 @@ impl Store for DiskStore {
         self.index.remove_bucket(name, || {
             let path = self.hidden("buckets").join(format!("{name}.json"));
             fs::remove_file(path).map_err(failed("removing the bucket"))?;
-            let _ = fs::remove_dir_all(self.hidden("meta").join(name));
+            // What could not be read stays, too.
+            remove_empty(&self.hidden("meta").join(name));
             // Files that are no objects of ours stay where they are.
             let _ = fs::remove_dir(self.root.join(name));
             Ok(())

@@ -129,8 +129,12 @@ async fn multipart(room: &Room<'_>) -> Judged {
 
 /// Whether the service refused what was sent, and did not just fail or refuse the credentials.
 fn is_refusal(error: &Error) -> bool {
-    let is_about_else = matches!(error.kind(), ErrorKind::AccessDenied | ErrorKind::Throttled);
-    !is_about_else && error.service_error().is_some_and(|answer| answer.status < 500)
+    let is_about_else = matches!(
+        error.kind(),
+        ErrorKind::AccessDenied | ErrorKind::Throttled | ErrorKind::NotFound
+    );
+    !is_about_else
+        && error.service_error().is_some_and(|answer| (400..500).contains(&answer.status))
 }
 
 /// Begins an upload of one part; returns its id and the part.

@@ -282,7 +282,12 @@ impl Ground {
             Err(_) => return known,
         };
         let ours = listed.uploads.iter().filter(|upload| self.is_ours(&upload.key));
-        self.abort_all(ours.map(|it| (it.key.as_str(), it.upload_id.as_str()))).await
+        let ours: Vec<_> = ours.map(|it| (it.key.as_str(), it.upload_id.as_str())).collect();
+        // Some services list the uploads of a whole key only, and so none.
+        if ours.is_empty() && known.as_ref().is_err_and(|error| !error.may_pass()) {
+            return known;
+        }
+        self.abort_all(ours.into_iter()).await
     }
 
     /// Aborts uploads, all of them also where one fails. Those that are gone are no failure.

@@ -11,15 +11,19 @@ use std::sync::atomic::Ordering;
 
 use serde::Deserialize;
 
-use super::{DiskStore, Sidecar, failed};
-use crate::store::{Blob, Part, StoreResult, Upload, Version, codec};
+use super::{DiskStore, HIDDEN, Sidecar, failed};
+use crate::store::{Blob, Bucket, Part, StoreResult, Upload, Version, Versioning, codec};
 
 impl DiskStore {
     /// Fills the index from the files.
     pub(super) fn load(&self) -> StoreResult {
         for (name, path) in list_directory(&self.hidden("buckets"))? {
             let Some(name) = name.strip_suffix(".json") else { continue };
-            let Some(settings) = self.read_json(&path) else { continue };
+            let settings = self.read_json(&path);
+            // A bucket that has objects keeps its name, and all their versions.
+            let has_objects = self.hidden("meta").join(name).is_dir();
+            let kept = || Bucket { versioning: Versioning::Enabled, ..Bucket::default() };
+            let Some(settings) = settings.or_else(|| has_objects.then(kept)) else { continue };
             self.index.load_bucket(name, settings);
             self.load_keys(name, &self.hidden("meta").join(name))?;
         }
@@ -37,14 +41,22 @@ impl DiskStore {
                     pending.push(path);
                     continue;
                 }
-                let Some(sidecar) = self.read_json::<Sidecar<Version>>(&path) else { continue };
+                let Some(sidecar) = self.read_json::<Sidecar<Version>>(&path) else {
+                    set_aside(&path);
+                    continue;
+                };
                 let relative = path.strip_prefix(top).ok().and_then(Path::to_str);
                 let encoded = relative.and_then(|path| path.strip_suffix(".json"));
                 if encoded.and_then(codec::decode).as_ref() != Some(&sidecar.key) {
                     self.left_out(&path, "it lies in the wrong place");
                     continue;
                 }
-                rename_sidecar(&path, &self.sidecar_path(bucket, &sidecar.key))?;
+                let wanted = self.sidecar_path(bucket, &sidecar.key);
+                if path != wanted && is_newer(&wanted, &path) {
+                    self.left_out(&path, "another file describes the same object");
+                    continue;
+                }
+                rename_sidecar(&path, &wanted);
                 self.load_versions(bucket, sidecar)?;
             }
         }
@@ -55,10 +67,15 @@ impl DiskStore {
     /// older version stands for a damaged one: a request for its bytes fails.
     fn load_versions(&self, bucket: &str, sidecar: Sidecar<Version>) -> StoreResult {
         let (key, mut versions) = (sidecar.key, sidecar.versions);
-        versions.retain(|version| match &version.blob {
-            Blob::File(path) => self.is_inside(path),
-            _ => version.delete_marker || version.size == 0,
+        versions.retain(|version| {
+            matches!(version.blob, Blob::File(_)) || version.delete_marker || version.size == 0
         });
+        for version in &mut versions {
+            if matches!(&version.blob, Blob::File(path) if !self.is_inside(path)) {
+                // Nothing is ever there: what lies outside is neither read nor removed.
+                version.blob = Blob::File(format!("{HIDDEN}/outside"));
+            }
+        }
         let is_whole = |version: &Version| match &version.blob {
             Blob::File(path) => self.is_whole(path, version.size),
             _ => true,
@@ -138,7 +155,7 @@ fn list_directory(path: &Path) -> StoreResult<Vec<(String, PathBuf)>> {
     read_directory(path).map_err(failed("reading the store's directory"))
 }
 
-fn read_directory(path: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+pub(super) fn read_directory(path: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(path)? {
         let entry = entry?;
@@ -147,23 +164,37 @@ fn read_directory(path: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-/// Gives a sidecar the name that it has on this file system: the folder may come from another, or
-/// from a version that did not look at the file system.
-fn rename_sidecar(path: &Path, wanted: &Path) -> StoreResult {
+/// Gives a sidecar the name that it has on this file system, if it can: the folder may come from
+/// another, or from a version that did not look at the file system.
+fn rename_sidecar(path: &Path, wanted: &Path) {
     if path == wanted {
-        return Ok(());
+        return;
     }
     let rename = || {
         wanted.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::rename(path, wanted)
     };
-    rename().map_err(|error| {
-        let what = format!("`{}`: {error}", path.display());
-        failed("renaming metadata")(io::Error::new(error.kind(), what))
-    })?;
-    if let Some(parent) = path.parent() {
+    if let Err(error) = rename() {
+        tracing::warn!("`{}` could not be renamed: {error}", path.display());
+    } else if let Some(parent) = path.parent() {
         // It stays if it holds others.
         let _ = fs::remove_dir(parent);
     }
-    Ok(())
+}
+
+/// Whether a file is there and was written after another.
+fn is_newer(path: &Path, than: &Path) -> bool {
+    let written = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+    written(path).is_some_and(|path| Some(path) > written(than))
+}
+
+/// Keeps a file of metadata that cannot be read: what is written next for its key has its name.
+fn set_aside(path: &Path) {
+    if path.extension().is_some_and(|extension| extension == "json") {
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(".damaged");
+        if let Err(error) = fs::rename(path, aside) {
+            tracing::warn!("`{}` could not be renamed: {error}", path.display());
+        }
+    }
 }

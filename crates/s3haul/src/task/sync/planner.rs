@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+
 use super::check::{Checked, Checks};
 use super::lookup::Targeted;
 use crate::action::queue::{Action, Closed, Queue};
@@ -67,6 +69,8 @@ struct Planner<'a, A: Action, D> {
 /// What has been decided and not yet queued.
 struct Decided<A, D> {
     transfers: Vec<A>,
+    /// Transfers whose target was not shown, and their sources.
+    unseen: Vec<(usize, State)>,
     removals: Vec<D>,
     /// Removals that wait for the end of the target's listing, for a limit in percent.
     held: Vec<D>,
@@ -105,6 +109,7 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
         checks: Checks::of(job, engine),
         decided: Decided {
             transfers: Vec::new(),
+            unseen: Vec::new(),
             removals: Vec::new(),
             held: Vec::new(),
             doubtful: Vec::new(),
@@ -144,7 +149,7 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
             _ if self.is_settled(&joined) => {}
             Presence::Source if joined.is_source_wanted() => {
                 if self.may_hide(&mut joined) {
-                    self.transfer_unseen(joined.source_row()).await;
+                    self.transfer_unseen(joined.source_row());
                 } else {
                     self.transfer(joined.source_row(), None, Reason::Missing);
                 }
@@ -169,6 +174,15 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// An action of a plan, with both sides as they were found.
+fn with_states<A: Action>(
+    (action, source): (A, State),
+    target: Option<State>,
+    reason: Reason,
+) -> A {
+    action.because(reason).expecting(Expected::new(source, TargetState::of(target)))
 }
 
 fn flow(is_open: bool) -> ControlFlow<()> {
@@ -242,12 +256,11 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
     }
 
     fn decide(&mut self, (action, source): (A, State), target: Option<State>, reason: Reason) {
-        let action = action.because(reason);
         self.decided.bytes += action.bytes();
         self.decided.transfers.push(if self.job.spec.says_states() {
-            action.expecting(Expected::new(source, TargetState::of(target)))
+            with_states((action, source), target, reason)
         } else {
-            action
+            action.because(reason)
         });
     }
 
@@ -266,20 +279,45 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
         is_hidden || joined.may_be_on_both()
     }
 
-    /// Plans what the target did not show, with what is there.
-    async fn transfer_unseen(&mut self, row: (&EntryBatch, usize)) {
+    /// Plans what the target did not show; what is there is looked up when it is queued.
+    fn transfer_unseen(&mut self, row: (&EntryBatch, usize)) {
         let Some((action, source)) = self.make(row) else { return };
-        match A::find(self.engine, &self.plan.place, action.target_name()).await {
-            Ok(None) => self.decide((action, source), None, Reason::Missing),
-            Ok(Some(found)) => {
-                self.decide((action, source), Some(found.get().state()), Reason::Overwrite);
-            }
-            Err(error) => {
-                self.engine.report.planned(0);
-                let event = action.event(self.engine, &self.plan.place);
-                self.engine.conclude(ObjectEvent { bytes: 0, ..event }, Err(error));
-            }
+        let Decided { transfers, unseen, bytes, .. } = &mut self.decided;
+        *bytes += action.bytes();
+        unseen.push((transfers.len(), source));
+        transfers.push(action);
+    }
+
+    /// What is to be queued, with what was found of the targets that were not shown.
+    async fn looked_up(&mut self) -> Vec<A> {
+        let transfers = std::mem::take(&mut self.decided.transfers);
+        let unseen = std::mem::take(&mut self.decided.unseen);
+        if unseen.is_empty() {
+            return transfers;
         }
+        let (engine, place) = (self.engine, &self.plan.place);
+        let looks =
+            unseen.iter().map(|(at, _)| A::find(engine, place, transfers[*at].target_name()));
+        let found = join_all(looks).await;
+        let mut transfers: Vec<_> = transfers.into_iter().map(Some).collect();
+        for ((at, source), found) in unseen.into_iter().zip(found) {
+            let Some(action) = transfers[at].take() else { continue };
+            transfers[at] = match found {
+                Ok(None) => Some(with_states((action, source), None, Reason::Missing)),
+                Ok(Some(_)) if self.job.spec.no_overwrite => None,
+                Ok(Some(found)) => {
+                    let found = Some(found.get().state());
+                    Some(with_states((action, source), found, Reason::Overwrite))
+                }
+                Err(error) => {
+                    engine.report.planned(0);
+                    let event = ObjectEvent { bytes: 0, ..action.event(engine, place) };
+                    engine.conclude(event, Err(error));
+                    None
+                }
+            };
+        }
+        transfers.into_iter().flatten().collect()
     }
 
     /// Compares what both sides have under one name.
@@ -337,7 +375,8 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
             journal.begun(std::mem::take(&mut self.begun));
         }
         self.decided.bytes = 0;
-        self.plan.transfers.push(std::mem::take(&mut self.decided.transfers)).await?;
+        let transfers = self.looked_up().await;
+        self.plan.transfers.push(transfers).await?;
         self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await
     }
 
