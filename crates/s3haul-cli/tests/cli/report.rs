@@ -237,6 +237,33 @@ fn names_that_the_command_would_not_have_are_refused() {
 }
 
 #[cfg(unix)]
+/// Files that a batch wrote after Ctrl-C were in no report.
+#[test]
+fn each_file_that_an_interrupted_command_wrote_is_reported() {
+    let bench = Bench::in_memory_with(&[]);
+    bench.ok("mb s3://box");
+    for number in 0..3_000 {
+        bench.file(&format!("t/{number}"), "x");
+    }
+    bench.ok("cp --recursive t s3://box --quiet");
+    for (attempt, least) in [1, 200, 700].into_iter().enumerate() {
+        let target = format!("to{attempt}");
+        let command = format!("cp --recursive s3://box {target} --report {target}.jsonl --quiet");
+        let child = bench.spawn(&command);
+        let files = || std::fs::read_dir(bench.path(&target)).map_or(0, Iterator::count);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while files() < least {
+            assert!(Instant::now() < deadline, "no file is written");
+            std::thread::yield_now();
+        }
+        crate::support::send("-INT", &child);
+        child.wait_with_output().unwrap();
+        let found = rows(&bench, &format!("{target}.jsonl"));
+        let done = values_of(&found, "object", &["outcome"]);
+        assert_eq!(done.len(), files(), "{target}");
+    }
+}
+
 #[test]
 fn the_report_of_an_interrupted_command_says_so() {
     let bench = Bench::slow("300ms");

@@ -89,12 +89,16 @@ impl Writing {
         self.writers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// Reports how the object ended.
-    async fn conclude(&self, engine: &Engine, (action, result): (DownloadAction, SaveResult)) {
+    /// Reports how the object ended, unless its source is to be removed before.
+    fn report(
+        &self,
+        engine: &Engine,
+        (action, result): (DownloadAction, SaveResult),
+    ) -> Option<DownloadAction> {
         if result.is_ok() {
             engine.report.moved(action.size);
         }
-        conclude(engine, &self.target, action, result).await;
+        report(engine, &self.target, action, result)
     }
 }
 
@@ -216,7 +220,8 @@ async fn download_small(
                 requeue().await;
                 let written = writing.write(&engine, object);
                 drop(turn);
-                writing.conclude(&engine, written).await;
+                let moved = writing.report(&engine, written);
+                debug_assert!(moved.is_none(), "the source of a move goes later");
             } else {
                 let sent = received.send(object).await;
                 debug_assert!(sent.is_ok(), "the writer ends after the receivers");
@@ -267,15 +272,21 @@ fn write_loop(
     })
 }
 
+/// Writes files and reports each at once, since a job that is cancelled hears of no batch. Only
+/// what still has a source to remove is reported here.
 async fn write_batch(engine: &Arc<Engine>, writing: &Writing, batch: Vec<Received>) {
     let (engine_held, writer) = (Arc::clone(engine), writing.clone());
-    let written = blocking(move || {
+    let moved = blocking(move || {
         // The engine is held so that the job does not end before its last write.
-        let write = |object| writer.write(&engine_held, object);
-        batch.into_iter().map(write).collect::<Vec<_>>()
+        let write = |object| {
+            let written = writer.write(&engine_held, object);
+            writer.report(&engine_held, written)
+        };
+        batch.into_iter().filter_map(write).collect::<Vec<_>>()
     })
     .await;
-    let ends = written.into_iter().map(|written| writing.conclude(engine, written));
+    let target = &writing.target;
+    let ends = moved.into_iter().map(|action| remove_and_report(engine, target, action));
     futures_util::future::join_all(ends).await;
 }
 
@@ -302,21 +313,43 @@ pub(crate) async fn conclude(
     action: DownloadAction,
     result: SaveResult,
 ) {
+    if let Some(action) = report(engine, target, action, result) {
+        remove_and_report(engine, target, action).await;
+    }
+}
+
+/// Reports the outcome of an object; gives that of a move back, whose source is to be removed.
+fn report(
+    engine: &Engine,
+    target: &DownloadTarget,
+    action: DownloadAction,
+    result: SaveResult,
+) -> Option<DownloadAction> {
     let result = match result {
         Err(CreateError::Escape(escape)) => {
             engine.report.warning(escape.warning());
             let event = action.event(engine, target);
-            return engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+            engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+            return None;
         }
         Err(CreateError::Failed(error)) => Err(error),
         Ok(committed) => {
             if let Some(text) = committed.warning {
                 engine.report.warning(text);
             }
-            remove_source_object(engine, &action.key, &action.etag, action.size).await
+            if engine.settings.is_move {
+                return Some(action);
+            }
+            Ok(())
         }
     };
     engine.conclude(action.event(engine, target), result);
+    None
+}
+
+async fn remove_and_report(engine: &Engine, target: &DownloadTarget, action: DownloadAction) {
+    let removed = remove_source_object(engine, &action.key, &action.etag, action.size).await;
+    engine.conclude(action.event(engine, target), removed);
 }
 
 #[cfg(test)]
