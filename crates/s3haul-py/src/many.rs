@@ -29,7 +29,7 @@ const AT_ONCE_MAX: usize = 1 << 14;
 const MEMORY_UNIT: u64 = 1024;
 /// Objects that may be opened at the same time at least, as far as memory goes: what one is taken
 /// to need is no more than its part.
-const GUESSES: u32 = 64;
+const GUESSES: u32 = 8;
 /// What the first objects are taken to need.
 const FIRST_UNITS: u32 = 256;
 /// Bodies from this size on are hashed on threads that may block.

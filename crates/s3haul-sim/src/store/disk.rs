@@ -327,7 +327,9 @@ fn probe_names(directory: &Path) -> io::Result<Names> {
 /// Removes the directories below and at a path that hold nothing else.
 fn remove_empty(directory: &Path) {
     for (_, path) in load::read_directory(directory).unwrap_or_default() {
-        remove_empty(&path);
+        if load::is_directory(&path) {
+            remove_empty(&path);
+        }
     }
     let _ = fs::remove_dir(directory);
 }

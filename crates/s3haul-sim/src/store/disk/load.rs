@@ -37,7 +37,7 @@ impl DiskStore {
         let mut pending = vec![top.to_path_buf()];
         while let Some(directory) = pending.pop() {
             for (_, path) in self.directory_or_none(&directory) {
-                if path.is_dir() {
+                if is_directory(&path) {
                     pending.push(path);
                     continue;
                 }
@@ -188,13 +188,22 @@ fn is_newer(path: &Path, than: &Path) -> bool {
     written(path).is_some_and(|path| Some(path) > written(than))
 }
 
-/// Keeps a file of metadata that cannot be read: what is written next for its key has its name.
+/// Keeps a file of metadata that is damaged: what is written next for its key has its name. One
+/// that only cannot be read now stays where it is, and so does a link.
 fn set_aside(path: &Path) {
-    if path.extension().is_some_and(|extension| extension == "json") {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".damaged");
-        if let Err(error) = fs::rename(path, aside) {
-            tracing::warn!("`{}` could not be renamed: {error}", path.display());
-        }
+    let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    let is_named = path.extension().is_some_and(|extension| extension == "json");
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".damaged");
+    if !is_file || !is_named || Path::new(&aside).exists() || fs::read(path).is_err() {
+        return;
     }
+    if let Err(error) = fs::rename(path, aside) {
+        tracing::warn!("`{}` could not be renamed: {error}", path.display());
+    }
+}
+
+/// Whether there is a directory, and not a link to one.
+pub(super) fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }

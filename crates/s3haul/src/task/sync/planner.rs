@@ -167,7 +167,8 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
             _ => {}
         }
         let is_heavy = self.job.spec.shard.is_some() && self.decided.bytes >= SLICE_BYTES;
-        if self.decided.is_full() || self.job.spec.dry_run || is_heavy {
+        let is_shown = self.job.spec.dry_run && !self.job.spec.plans;
+        if self.decided.is_full() || is_shown || is_heavy {
             self.note(joined.looked());
             let is_last = self.ends_at(joined.looked());
             return flow(self.push_all().await.is_ok() && !is_last);
