@@ -30,7 +30,7 @@ pub(crate) enum ProgressChoice {
 
 /// What a profile that was named for one side of a command decides for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OfSide {
+pub(crate) struct SideProfile {
     pub(crate) credentials: bool,
     pub(crate) endpoint_url: bool,
     pub(crate) region: bool,
@@ -43,9 +43,9 @@ pub(crate) struct GlobalArgs {
     /// Use this profile of ~/.aws/config and ~/.aws/credentials.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// What of the profile goes before flags and variables that hold for both sides.
+    /// What the profile decides, whatever flags and variables say that hold for both sides.
     #[arg(skip)]
-    pub(crate) of_side: OfSide,
+    pub(crate) side_profile: SideProfile,
     /// Send requests to this region, and make buckets in it.
     #[arg(long, global = true, value_name = "REGION")]
     pub(crate) region: Option<String>,
@@ -163,7 +163,7 @@ impl GlobalArgs {
         let outer = outer.clone();
         Self {
             profile: self.profile.or(outer.profile),
-            of_side: self.of_side,
+            side_profile: self.side_profile,
             region: self.region.or(outer.region),
             endpoint_url: self.endpoint_url.or(outer.endpoint_url),
             no_sign_request: self.no_sign_request || outer.no_sign_request,

@@ -54,7 +54,7 @@ pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
 pub(crate) use find::FindArgs;
-pub(crate) use global::{ColorChoice, GlobalArgs, OfSide, ProgressChoice};
+pub(crate) use global::{ColorChoice, GlobalArgs, ProgressChoice, SideProfile};
 pub(crate) use job::{JobCommand, JobRunArgs, JobStartArgs, PrintJobArgs, WorkerArgs};
 pub(crate) use jobs::{JobArgs, JobShowArgs, JobsArgs, JobsCommand, JournalArgs, PruneArgs};
 pub(crate) use list::{ListArgs, LsArgs, TableArgs};

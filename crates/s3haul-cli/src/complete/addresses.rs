@@ -11,7 +11,7 @@ use s3haul_wire::Client;
 use s3haul_wire::ops::{ListBuckets, ListObjects};
 
 use super::cache::{Cache, Names};
-use crate::args::{GlobalArgs, OfSide};
+use crate::args::{GlobalArgs, SideProfile};
 use crate::commands::client;
 use crate::render::escape::is_printable;
 use crate::runtime;
@@ -153,7 +153,7 @@ fn service(words: &[String], side: Option<&str>) -> GlobalArgs {
     let is_unsigned = side.is_some_and(|side| is_given(&format!("--{side}-no-sign-request")));
     GlobalArgs {
         profile: sided("profile"),
-        of_side: OfSide {
+        side_profile: SideProfile {
             credentials: has_profile,
             endpoint_url: has_profile && own("endpoint-url").is_none(),
             region: has_profile && own("region").is_none(),

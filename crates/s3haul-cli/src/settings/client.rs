@@ -129,7 +129,7 @@ fn unused_names(profile: &Profile) -> impl Iterator<Item = &str> {
 
 fn region(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> Option<String> {
     let own = profile.get("region");
-    let first = own.filter(|_| global.of_side.region).or(global.region.as_deref());
+    let first = own.filter(|_| global.side_profile.region).or(global.region.as_deref());
     let variables = [env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION];
     first.or_else(|| environment.first(&variables)).or(own).map(str::to_owned)
 }
@@ -144,7 +144,7 @@ fn endpoint_url(
     let ignored = environment.first(&[env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS]);
     let is_ignored = is_true(ignored.or_else(|| profile.get("ignore_configured_endpoint_urls")));
     let of_profile = || if is_ignored { Ok(None) } else { profile.endpoint_url() };
-    let first = if global.of_side.endpoint_url { of_profile()? } else { None };
+    let first = if global.side_profile.endpoint_url { of_profile()? } else { None };
     if first.is_none()
         && let Some(url) = &global.endpoint_url
     {
@@ -201,7 +201,8 @@ fn addressing(profile: &Profile) -> Result<Addressing, Failure> {
 /// environment after them, as in the AWS tools. Where they come from is the library's to find.
 /// Credentials that a program brings go before those of a profile, unless that is of one side.
 fn credentials(global: &GlobalArgs, environment: &Environment, name: &ProfileName) -> Credentials {
-    let is_own = name.by_flag && (global.of_side.credentials || !environment.has_credentials());
+    let is_own =
+        name.by_flag && (global.side_profile.credentials || !environment.has_credentials());
     if global.no_sign_request {
         Credentials::Anonymous
     } else if is_own {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::args::OfSide;
+use crate::args::SideProfile;
 use crate::settings::Settings;
 
 fn settings(
@@ -55,10 +55,11 @@ fn a_profile_of_one_side_goes_before_what_is_said_of_both() {
     let environment = [("AWS_ENDPOINT_URL", "http://all"), ("AWS_REGION", "of-all")];
     let endpoint = |profile: &str, is_of_side: bool, flags: [Option<&str>; 2]| {
         let [endpoint_url, region] = flags.map(|flag| flag.map(str::to_owned));
-        let of_side =
-            OfSide { credentials: is_of_side, endpoint_url: is_of_side, region: is_of_side };
+        let side_profile =
+            SideProfile { credentials: is_of_side, endpoint_url: is_of_side, region: is_of_side };
         let profile = Some(profile.to_owned());
-        let global = GlobalArgs { profile, of_side, region, endpoint_url, ..GlobalArgs::default() };
+        let global =
+            GlobalArgs { profile, side_profile, region, endpoint_url, ..GlobalArgs::default() };
         let endpoint = settings(&global, &environment, config).unwrap().client.endpoint;
         (endpoint.url.unwrap(), endpoint.region.unwrap())
     };

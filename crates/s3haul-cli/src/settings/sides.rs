@@ -3,7 +3,7 @@
 use s3haul::job::value::{Service, Services};
 
 use super::Settings;
-use crate::args::{GlobalArgs, OfSide, SidesArgs};
+use crate::args::{GlobalArgs, SideProfile, SidesArgs};
 use crate::failure::Failure;
 
 /// What is said of one side.
@@ -90,7 +90,7 @@ impl Side<'_> {
         let plain_url = if leaves_endpoint { &None } else { &plain.endpoint_url };
         GlobalArgs {
             profile: or(self.profile, &plain.profile),
-            of_side: OfSide {
+            side_profile: SideProfile {
                 credentials: self.profile.is_some(),
                 endpoint_url: self.profile.is_some() && self.endpoint_url.is_none(),
                 region: self.profile.is_some() && self.region.is_none(),

@@ -18,7 +18,8 @@ impl DiskStore {
     /// Fills the index from the files.
     pub(super) fn load(&self) -> StoreResult {
         for (name, path) in list_directory(&self.hidden("buckets"))? {
-            let Some(name) = name.strip_suffix(".json") else { continue };
+            let name = name.strip_suffix(".json").filter(|name| !name.is_empty());
+            let Some(name) = name else { continue };
             let settings = self.read_json(&path);
             // A bucket that has objects keeps its name, and all their versions.
             let has_objects = self.hidden("meta").join(name).is_dir();

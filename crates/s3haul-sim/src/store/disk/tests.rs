@@ -13,7 +13,7 @@ fn store(root: &Path) -> DiskStore {
     with_bucket(DiskStore::open(root).unwrap())
 }
 
-/// A store on a file system that tells these names apart.
+/// A store on a file system that distinguishes these names.
 fn store_on(root: &Path, names: Names) -> DiskStore {
     with_bucket(DiskStore::open_with(root, |_| Ok(names)).unwrap())
 }

@@ -283,8 +283,8 @@ async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result
         result = result.and(collect(&mut done, ended));
     }
     result?;
-    keep_properties(writing, action).await?;
-    validate(writing, action, done).await
+    let head = keep_properties(writing, action).await?;
+    validate(writing, action, head, done).await
 }
 
 /// A range that is on the disk.
@@ -361,13 +361,14 @@ fn write_chunks(
 async fn validate(
     writing: &Writing,
     action: &DownloadAction,
+    head: Option<ObjectHead>,
     mut done: Vec<WrittenRange>,
 ) -> Result<()> {
     done.sort_unstable_by_key(|range| range.part.number);
     let length: u64 = done.iter().map(|range| range.piece.length).sum();
     assert!(length == action.size, "a file is only committed with all its ranges");
     let told = done.iter().find_map(|range| expected_of(range.head.as_ref()?));
-    let expected = match (action.head.as_deref(), told) {
+    let expected = match (action.head.as_deref().or(head.as_ref()), told) {
         (Some(head), _) => expected_of(head),
         (None, Some(told)) => Some(told),
         (None, None) if wants_checksums(&writing.engine) => expected_of(&look(writing).await?),
@@ -382,18 +383,17 @@ async fn validate(
 }
 
 /// Has the file get what it keeps of the object's properties, where all ranges are those of an
-/// earlier run and none came with them.
-async fn keep_properties(writing: &Writing, action: &DownloadAction) -> Result<()> {
+/// earlier run and none came with them. Gives what had to be asked for.
+async fn keep_properties(writing: &Writing, action: &DownloadAction) -> Result<Option<ObjectHead>> {
     let settings = &writing.engine.settings;
     if !settings.preserves || writing.finish.get().is_some() {
-        return Ok(());
+        return Ok(None);
     }
-    let finish = match action.head.as_deref() {
-        Some(head) => finish_of(settings, head),
-        None => finish_of(settings, &look(writing).await?),
-    };
-    writing.finish.get_or_init(|| finish);
-    Ok(())
+    let asked = if action.head.is_none() { Some(look(writing).await?) } else { None };
+    if let Some(head) = action.head.as_deref().or(asked.as_ref()) {
+        writing.finish.get_or_init(|| finish_of(settings, head));
+    }
+    Ok(asked)
 }
 
 /// Asks for the stored checksum and properties. Those of an object that was replaced meanwhile are
