@@ -204,6 +204,38 @@ fn what_a_listing_of_the_target_does_not_show_is_looked_for() {
     assert!(stderr(&output).contains(" 0 actions"), "{output:?}");
 }
 
+/// Its removal comes before the download; all others come after it.
+#[test]
+fn a_file_makes_way_for_the_folder_of_a_planned_download() {
+    let bench = Bench::with_objects(&["a/b/c", "a/b/d", "e"]);
+    for file in ["to/a", "to/f"] {
+        bench.file(file, "old");
+    }
+    plan(&bench, "sync s3://box to --delete");
+    let output = bench.ok("apply p.parquet --report r.jsonl");
+    let removed = output.find("delete: to/a").unwrap();
+    assert!(removed < output.find("download: s3://box/a/b/c").unwrap(), "{output}");
+    for relative in ["a/b/c", "a/b/d", "e"] {
+        assert_eq!(bench.read(&format!("to/{relative}")), relative);
+    }
+    assert!(!bench.path("to/f").exists());
+    let report = bench.read("r.jsonl");
+    assert_eq!(report.matches(r#""action":"delete""#).count(), 2, "{report}");
+    // A folder in the place of a file is no reason to fail: the file is gone. What has changed is
+    // in the way as before.
+    std::fs::remove_dir_all(bench.path("to")).unwrap();
+    bench.file("to/a", "old");
+    plan(&bench, "sync s3://box to --delete");
+    bench.file("to/a", "another");
+    assert_eq!(bench.run("apply p.parquet").status.code(), Some(1));
+    assert_eq!((bench.read("to/a"), bench.read("to/e")), ("another".into(), "e".into()));
+    for file in ["to/a", "to/e"] {
+        std::fs::remove_file(bench.path(file)).unwrap();
+    }
+    std::fs::create_dir(bench.path("to/a")).unwrap();
+    bench.ok("apply p.parquet");
+}
+
 #[test]
 fn a_file_that_appears_is_a_failure_of_a_plan_that_overwrites_nothing() {
     let bench = Bench::with_objects(&["a", "b"]);

@@ -13,7 +13,7 @@ use crate::engine::limits::blocking;
 use crate::engine::object::changed;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::meta::nanoseconds;
-use crate::fs::{CreateError, EscapeReason, FileInfo, TargetRoot};
+use crate::fs::{CreateError, EscapeReason, FileInfo, FileKind, TargetRoot};
 use crate::location::Location;
 use crate::plan::action::RemoveFileAction;
 use crate::plan::expected::{Expected, State};
@@ -58,8 +58,8 @@ fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
         let state = |file: FileInfo| State::of_file(file.size, nanoseconds(file.modified));
         let result = match root.find(&action.relative) {
             Ok(Some(file)) if state(file) == expected.source => None,
-            // What is gone is gone, as it is for objects.
-            Ok(None) => Some(Ok(())),
+            // What is gone is gone, as it is for objects, also where a folder has its place.
+            Ok(None | Some(FileInfo { kind: FileKind::Directory, .. })) => Some(Ok(())),
             _ => Some(Err(changed("the file"))),
         };
         if let Some(result) = result {

@@ -7,6 +7,7 @@
 //! named keeps that name. Sources that are gone are reported and left out.
 
 mod in_doubt;
+mod make_way;
 mod removals;
 
 use std::path::{Component, Path, PathBuf};
@@ -31,6 +32,7 @@ use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::{ObjectHead, ObjectProperties};
 
+pub(crate) use make_way::make_way;
 pub(crate) use removals::remove;
 
 /// Names that are looked at together.

@@ -206,9 +206,10 @@ async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> 
     if names.is_plan() {
         report::check_plan(&job, &engine, &names).await?;
     }
+    let in_the_way = report::make_way(&job, &engine, &names).await?;
     act(&job, &engine).await?;
     if job.removes_named() && !engine.report.ends_early() {
-        report::remove(job, engine, names).await;
+        report::remove(job, engine, names, in_the_way).await;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::make_way::InTheWay;
 use super::{
     Batch, GONE, NamedPlace, OF_REMOVALS, Row, foreign, is_plain, next, open, position, rows_left,
 };
@@ -140,25 +141,31 @@ async fn current_ones<'v>(
     Ok(versions)
 }
 
-/// The removals of a `sync` that are named, once its transfers are done.
-pub(crate) async fn remove(job: Arc<Prepared>, engine: Arc<Engine>, names: Arc<dyn NameSource>) {
+/// The removals of a `sync` that are named, once its transfers are done; all but those that have
+/// made way for them.
+pub(crate) async fn remove(
+    job: Arc<Prepared>,
+    engine: Arc<Engine>,
+    names: Arc<dyn NameSource>,
+    done: InTheWay,
+) {
     if let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) {
         let root = match blocking(move || TargetRoot::open(&folder)).await {
             Ok(root) => root,
             Err(error) => return engine.report.fatal(error),
         };
         let (queue, removing) = start(&engine, root);
-        let planned = plan_removals::<RemoveFileAction>(&job, &engine, queue, &names);
+        let planned = plan_removals::<RemoveFileAction>(&job, &engine, queue, (&names, &done));
         tokio::join!(planned, removing);
     } else {
         let (queue, removing) = start(&engine, Place::Target);
-        let planned = plan_removals::<DeleteAction>(&job, &engine, queue, &names);
+        let planned = plan_removals::<DeleteAction>(&job, &engine, queue, (&names, &done));
         tokio::join!(planned, removing);
     }
 }
 
 /// Something that a `sync` removes from its target.
-trait Removal: Action {
+pub(super) trait Removal: Action {
     /// The removal of a name, if it is still there, and whether the conditions of this run take it.
     fn look(
         job: &Prepared,
@@ -226,7 +233,7 @@ async fn plan_removals<A: Removal>(
     job: &Prepared,
     engine: &Arc<Engine>,
     queue: Queue<A>,
-    names: &Arc<dyn NameSource>,
+    names: (&Arc<dyn NameSource>, &InTheWay),
 ) {
     match queue_removals(job, engine, &queue, names).await {
         Ok(()) => engine.report.plan_complete(),
@@ -238,7 +245,7 @@ async fn queue_removals<A: Removal>(
     job: &Prepared,
     engine: &Arc<Engine>,
     queue: &Queue<A>,
-    names: &Arc<dyn NameSource>,
+    (names, done): (&Arc<dyn NameSource>, &InTheWay),
 ) -> Result<()> {
     let journal = engine.report.journal().filter(|_| names.is_plan());
     let settled = journal.and_then(Journal::settled);
@@ -256,14 +263,10 @@ async fn queue_removals<A: Removal>(
         row += rows;
         let wants =
             |named: &Named| shard.is_none_or(|shard| shard.wants(|| named.source.to_string()));
-        batch.retain(wants);
+        batch.retain(|named| wants(named) && !done.has(named));
         if let Some(journal) = journal {
             let name = format!("{OF_REMOVALS}{}", position(row));
-            let mark = |named: &Named| match &named.source {
-                Location::Local(path) => journal.mark(Subject::File(path), true),
-                Location::Object(name) => journal.mark(Subject::Object(&name.key, None), true),
-                Location::Stream => Mark::HELD,
-            };
+            let mark = |named: &Named| mark(journal, named);
             batch.retain(|named| !journal.has_settled(&name, mark(named), false));
             journal.begun(batch.iter().map(mark).collect());
             journal.looked(Position { name, ..Position::default() });
@@ -284,6 +287,15 @@ async fn queue_removals<A: Removal>(
     }
 }
 
+/// The mark of a removal.
+pub(super) fn mark(journal: &Journal, named: &Named) -> Mark {
+    match &named.source {
+        Location::Local(path) => journal.mark(Subject::File(path), true),
+        Location::Object(name) => journal.mark(Subject::Object(&name.key, None), true),
+        Location::Stream => Mark::HELD,
+    }
+}
+
 /// Checks that the removal of a plan is below the target.
 pub(super) fn check(job: &Prepared, engine: &Engine, named: &Named) -> Result<()> {
     let is_planned = named.expected.is_some();
@@ -291,7 +303,11 @@ pub(super) fn check(job: &Prepared, engine: &Engine, named: &Named) -> Result<()
     relative.map(drop).ok_or_else(|| foreign(named))
 }
 
-async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<A>> {
+pub(super) async fn removal<A: Removal>(
+    job: &Prepared,
+    engine: &Engine,
+    named: &Named,
+) -> Result<Option<A>> {
     let relative = below_target(job, engine, named).ok_or_else(|| foreign(named))?;
     if job.is_of_source(&relative) {
         engine.report.warning(warning::skipping(&named.source, OF_SOURCE));
@@ -374,7 +390,7 @@ fn exists(path: &Path, follows: bool) -> Result<bool> {
 }
 
 /// Fails when the source is empty, or cannot be asked.
-async fn refuse_empty_source(job: &Prepared, engine: &Arc<Engine>) -> Result<()> {
+pub(super) async fn refuse_empty_source(job: &Prepared, engine: &Arc<Engine>) -> Result<()> {
     // What the filter leaves out is something, too.
     if has_any(job, engine, &Arc::new(Filter::all())).await? {
         return Ok(());
