@@ -8,6 +8,9 @@
 //! of keys between most of them would be multiples of a page, and a segment of so many takes a
 //! request more to see that there is nothing more.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::keyspace::Keys;
 use crate::range::KeyRange;
 
@@ -26,6 +29,29 @@ pub struct Boundary {
     pub key: String,
     /// Keys from the boundary before up to this one, itself included; each version counts.
     pub keys: u64,
+}
+
+/// Where keys are expected that no earlier listing found, because others have the same names: what
+/// a folder is to be compared with, say. It is asked once, when a first page has come that is not
+/// the last, so that what is found out beside that page counts, too.
+#[derive(Clone)]
+pub struct Expected(Arc<dyn Fn() -> Vec<Boundary> + Send + Sync>);
+
+impl Expected {
+    /// What the function says, which must not block.
+    pub fn new(says: impl Fn() -> Vec<Boundary> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(says))
+    }
+
+    pub(crate) fn boundaries(&self) -> Vec<Boundary> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Expected {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Expected")
+    }
 }
 
 /// A range of keys that was listed.

@@ -77,7 +77,7 @@ impl<S: Source> Driver<S> {
             concurrency: request.concurrency,
             page_size: request.page_keys(),
             boundaries: request.boundaries.clone(),
-            is_expected_copy: request.is_expected_copy,
+            expected: request.expected.clone(),
             window_pages: request.is_ascending().then_some(window_pages),
         });
         let buffer = ReorderBuffer::new(request.order, &request.range.after, window_pages);

@@ -58,8 +58,10 @@ pub struct Keyspace {
     segments_peak: usize,
     /// Whether the root's folder names are still to be asked for.
     is_root_unasked: bool,
-    /// What an earlier listing found.
+    /// What an earlier listing found, or what is expected.
     known: Known,
+    /// Whether it was cut where keys are expected.
+    goes_as_expected: bool,
     /// Folders near the root whose names are asked for while little is known.
     unasked: VecDeque<String>,
 }
@@ -86,6 +88,7 @@ impl Keyspace {
             unasked: VecDeque::new(),
             is_root_unasked: options.is_eager && options.may_ask_folders,
             known: Known::default(),
+            goes_as_expected: false,
             options,
         };
         let boundaries = std::mem::take(&mut keyspace.options.boundaries);
@@ -95,11 +98,10 @@ impl Keyspace {
         }
         if is_empty(&keyspace.options) {
             keyspace.segments.remove(SegmentId(0));
-        } else if !keyspace.cut_as_before() {
-            keyspace.options.is_expected_copy = false;
-            if keyspace.options.is_eager {
-                keyspace.cut_blindly();
-            }
+        } else if keyspace.cut_at_boundaries() {
+            keyspace.options.is_eager = true;
+        } else if keyspace.options.is_eager {
+            keyspace.cut_blindly();
         }
         keyspace
     }
@@ -119,13 +121,22 @@ impl Keyspace {
         self.model.len()
     }
 
-    /// Cuts at boundaries of an earlier listing, into a segment for each request that may be in
+    /// Cuts what the first page has left where keys are expected.
+    fn cut_as_expected(&mut self) {
+        let is_for_it = !self.options.is_eager && self.options.delimiter.is_none();
+        if let Some(expected) = self.options.expected.take().filter(|_| is_for_it) {
+            let Self { options: KeyspaceOptions { prefix, page_size, .. }, .. } = self;
+            self.known = Known::new(expected.boundaries(), prefix, *page_size);
+            self.goes_as_expected = self.cut_at_boundaries();
+        }
+    }
+
+    /// Cuts the only segment at known boundaries, into a segment for each request that may be in
     /// flight; in the order of keys into more, so that the window holds those of all requests
-    /// twice. Gives whether there were any in the range. What has changed since costs time and
-    /// nothing else: they are segments like all others, and behind the last boundary nothing is
-    /// known.
+    /// twice. Gives whether there were any in the range. What is not so costs time and nothing
+    /// else: they are segments like all others, and behind the last boundary nothing is known.
     #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
-    fn cut_as_before(&mut self) -> bool {
+    fn cut_at_boundaries(&mut self) -> bool {
         const ENDS_TO_CHOOSE_FROM: f64 = 4.0;
         let mut segment = SegmentId(0);
         let within = self.segments.get(segment).map(|root| self.known.within(root));
@@ -148,7 +159,6 @@ impl Keyspace {
             }
             (segment, before) = (made, up_to);
         }
-        self.options.is_eager = !self.options.is_expected_copy;
         self.is_root_unasked = false;
         true
     }

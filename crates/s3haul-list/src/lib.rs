@@ -145,7 +145,7 @@ mod s3;
 mod serial;
 mod source;
 
-pub use boundaries::{Boundary, Recorder};
+pub use boundaries::{Boundary, Expected, Recorder};
 pub use lister::{Listing, list};
 pub use notice::Notice;
 pub use page::{KeyPage, Page};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 
-use crate::Boundary;
 use crate::notice::Notice;
 use crate::range::KeyRange;
+use crate::{Boundary, Expected};
 
 /// Keys a page where the request says nothing else, and at most.
 pub(crate) const PAGE_SIZE: u32 = 1000;
@@ -56,10 +56,10 @@ pub struct ListRequest {
     ///
     /// [`Listing::take_boundaries`]: crate::Listing::take_boundaries
     pub boundaries: Vec<Boundary>,
-    /// The boundaries come from another prefix, of which this one is expected to be a copy. As it
-    /// may be empty all the same, the listing begins with one request and goes by the boundaries
-    /// once it has found a few pages.
-    pub is_expected_copy: bool,
+    /// Where keys are expected, if there are no boundaries and it is not `is_eager`: as there may
+    /// be none all the same, the listing begins with one request, and after the first page with
+    /// few. What is not so costs time, as with boundaries.
+    pub expected: Option<Expected>,
     /// Bounds requests in flight together with others': each request holds one.
     pub permits: Option<Arc<Semaphore>>,
 }
@@ -78,7 +78,7 @@ impl Default for ListRequest {
             is_serial: false,
             window_pages: None,
             boundaries: Vec::new(),
-            is_expected_copy: false,
+            expected: None,
             permits: None,
         }
     }

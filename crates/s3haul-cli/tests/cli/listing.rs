@@ -407,6 +407,25 @@ fn hints(bench: &Bench) -> Vec<std::path::PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
+/// How far the walk is when the first page comes is up to the machine; what is listed is not.
+#[test]
+fn a_folder_says_where_to_cut_the_listing_of_its_copy() {
+    let bench = Bench::with_objects(&[]);
+    for number in 0..2_500 {
+        bench.file(&format!("up/{:02}/{number}", number % 40), "x");
+    }
+    bench.ok("sync up s3://box/copy --quiet");
+    for (from, to) in [("up", "s3://box/copy"), ("s3://box/copy", "up")] {
+        let output = bench.run(&format!("sync {from} {to} --debug --size-only --delete"));
+        assert_eq!((output.status.code(), support::stdout(&output).as_str()), (Some(0), ""));
+        let log = support::stderr(&output);
+        assert!(log.contains("boundaries of the folder's names"), "{log}");
+        bench.file("up/one more", "x");
+        bench.ok("sync up s3://box/copy --quiet");
+    }
+    assert_eq!(bench.run("compare up s3://box/copy").status.code(), Some(0));
+}
+
 #[test]
 fn what_a_listing_finds_out_is_of_use_to_the_next_of_any_command() {
     const PAGES: u64 = 200;

@@ -61,7 +61,7 @@ pub(crate) fn run(bucket: &Bucket, settings: &Settings) -> Figures {
         is_eager: settings.is_eager,
         concurrency: settings.concurrency,
         boundaries: settings.boundaries.clone(),
-        is_expected_copy: false,
+        expected: None,
         page_size: PAGE_KEYS as u32,
         window_pages: settings.is_ordered.then_some(window),
     });

@@ -59,6 +59,7 @@ impl Keyspace {
             self.segments.remove(segment);
         } else {
             self.advance(segment, &suffixes, last);
+            self.cut_as_expected();
         }
         Taken { count, covers, is_end }
     }

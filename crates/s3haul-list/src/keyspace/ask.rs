@@ -1,6 +1,6 @@
 //! Options of a keyspace, and the requests that it makes.
 
-use crate::{Boundary, KeyRange};
+use crate::{Boundary, Expected, KeyRange};
 
 /// What a listing covers and how far it may go.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct KeyspaceOptions {
     pub concurrency: usize,
     /// What an earlier listing found, where there was one. Not used with a delimiter.
     pub boundaries: Vec<Boundary>,
-    /// Whether the boundaries are those of another prefix, whose names are expected in this one.
-    pub is_expected_copy: bool,
+    /// Where keys are expected, asked after the first page of a listing that is not eager.
+    pub expected: Option<Expected>,
     /// Keys of a full page: what the keys between boundaries are counted in.
     pub page_size: u32,
     /// In the order of keys: pages that may be held back until those before them are there.

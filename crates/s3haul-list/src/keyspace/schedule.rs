@@ -23,6 +23,9 @@ const PAGES_MIN_DEAR: f64 = 6.0;
 const KNOWN_PAGES_MIN: f64 = 3.0;
 /// Nor those with less than this share of what is left for each request in flight.
 const PAGES_SHARE: f64 = 1.2;
+/// Requests for each page found that a listing may have in flight, and may have wasted, where keys
+/// are expected.
+const EXPECTED_FOR_A_PAGE: f64 = 4.0;
 
 impl Keyspace {
     /// The next request, as long as fewer requests than allowed are in flight. `held_pages` are the
@@ -54,7 +57,8 @@ impl Keyspace {
         if self.is_taken_as_long() {
             return limit;
         }
-        let earned = 2.0 * self.budget.useful_pages();
+        let for_a_page = if self.goes_as_expected { EXPECTED_FOR_A_PAGE } else { 2.0 };
+        let earned = for_a_page * self.budget.useful_pages();
         limit.min((earned as usize).max(1))
     }
 
@@ -63,16 +67,21 @@ impl Keyspace {
     fn may_explore(&self) -> bool {
         const PAGES_FOR_ONE: f64 = 4.0;
         let probes = self.folders.asked().count() as f64;
-        let allowed = (self.budget.useful_pages() / PAGES_FOR_ONE).powi(2);
+        let pages = self.budget.useful_pages();
+        let allowed = if self.goes_as_expected {
+            EXPECTED_FOR_A_PAGE * pages
+        } else {
+            (pages / PAGES_FOR_ONE).powi(2)
+        };
         self.is_taken_as_long() || self.budget.spent() + probes + 1.0 <= allowed
     }
 
-    /// Whether the listing is taken to be long: from the beginning, or as the copy that it is
-    /// expected to be, once some pages were found.
+    /// Whether the listing is taken to be long: from the beginning, or because it goes as expected
+    /// for some pages.
     fn is_taken_as_long(&self) -> bool {
-        const COPY_PAGES_MIN: f64 = 3.0;
+        const EXPECTED_PAGES_MIN: f64 = 3.0;
         self.options.is_eager
-            || self.options.is_expected_copy && self.budget.useful_pages() >= COPY_PAGES_MIN
+            || self.goes_as_expected && self.budget.useful_pages() >= EXPECTED_PAGES_MIN
     }
 
     /// Whether pages held back and those under way fill the window.

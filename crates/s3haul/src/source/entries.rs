@@ -75,7 +75,7 @@ impl<'j> Entries<'j> {
             let through = range.through;
             let options = WalkOptions { follow_symlinks, after, through, ..WalkOptions::default() };
             Source::Walk(if job.plan.is_directory {
-                FileStream::of_folder(engine, path, &job.filter, options)
+                FileStream::of_folder(engine, path, &job.filter, options, None)
             } else {
                 FileStream::of_file(engine, path, options)
             })

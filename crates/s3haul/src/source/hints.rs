@@ -3,19 +3,22 @@
 //! A listing that has ended leaves a file with keys of its prefix and the number of others between
 //! them; the next one of the same prefix begins everywhere at once. A file that is old, damaged or
 //! of another bucket costs time: what is listed does not depend on it. Where the target of a sync
-//! or comparison has no file, its listing uses that of the source. Nothing is kept where
+//! or comparison has no file, its listing uses that of the source, and where the other side is a
+//! folder, what a walk of it has found by the time of the first page. Nothing is kept where
 //! [`keep_in`] was not called, of listings of a few pages, and of ranges of a prefix.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use s3haul_list::{Boundary, ListRequest};
+use crate::fs::FileBatch;
+use s3haul_list::{Boundary, Expected, ListRequest};
 use s3haul_wire::Client;
 
 /// Version of the files.
@@ -97,30 +100,78 @@ impl Hints {
     }
 }
 
-/// A prefix of which another is expected to be a copy.
+/// What should have the same names as a prefix.
 #[derive(Clone, Debug)]
-pub(crate) struct Original {
-    pub(crate) client: Client,
-    pub(crate) bucket: String,
-    /// What stands before the names that both have.
-    pub(crate) root: String,
+pub(crate) enum Original {
+    /// A prefix that was listed before.
+    Prefix {
+        client: Client,
+        bucket: String,
+        /// What stands before the names that both have.
+        root: String,
+    },
+    /// A folder that is walked at the same time.
+    Folder(Arc<NamesAhead>),
 }
 
 impl Original {
-    /// Gives a request for the copy, whose names follow `root`, the boundaries of the original's
-    /// last listing, unless the copy has boundaries of its own.
-    pub(crate) async fn copy_boundaries(&self, root: &str, request: &mut ListRequest) {
+    /// Gives a request for the copy, whose names follow `root`, what is known of the original,
+    /// unless the copy has boundaries of its own.
+    pub(crate) async fn teach(&self, root: &str, request: &mut ListRequest) {
         let Some(below) = request.prefix.strip_prefix(root) else { return };
         if !request.boundaries.is_empty() {
             return;
         }
-        let prefix = format!("{}{below}", self.root);
-        let mut original = ListRequest { prefix, ..ListRequest::default() };
-        Hints::recall(&self.client, &self.bucket, Listed::Objects, &mut original).await;
-        request.boundaries = moved(original.boundaries, &original.prefix, &request.prefix);
-        request.is_expected_copy = true;
-        let count = request.boundaries.len();
-        tracing::debug!(count, "boundaries of the last listing of the source");
+        request.expected = Some(match self {
+            Self::Prefix { client, bucket, root } => {
+                let prefix = format!("{root}{below}");
+                let mut original = ListRequest { prefix, ..ListRequest::default() };
+                Hints::recall(client, bucket, Listed::Objects, &mut original).await;
+                let ListRequest { boundaries, prefix, .. } = original;
+                let boundaries = moved(boundaries, &prefix, &request.prefix);
+                let count = boundaries.len();
+                tracing::debug!(count, "boundaries of the last listing of the source");
+                Expected::new(move || boundaries.clone())
+            }
+            Self::Folder(names) => {
+                let (names, root) = (Arc::clone(names), root.to_owned());
+                Expected::new(move || {
+                    let boundaries = moved(names.boundaries(), "", &root);
+                    tracing::debug!(count = boundaries.len(), "boundaries of the folder's names");
+                    boundaries
+                })
+            }
+        });
+    }
+}
+
+/// Names that a walk has found, one of so many: where the keys of a bucket with the same names are.
+#[derive(Debug, Default)]
+pub(crate) struct NamesAhead {
+    found: Mutex<Vec<Boundary>>,
+    /// Names so far.
+    count: AtomicUsize,
+}
+
+impl NamesAhead {
+    /// Names from one to the next: so many and a few more fit a page.
+    const STEP: usize = 950;
+    /// Names that are kept: what the walk may be ahead of its reader.
+    const KEPT_MAX: usize = 16;
+
+    /// Notes the names of a batch, which follow those before.
+    pub(crate) fn note(&self, batch: &FileBatch) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = self.count.fetch_add(batch.len(), Ordering::Relaxed) % Self::STEP;
+        let mut index = Self::STEP - 1 - since;
+        while let Some(file) = batch.get(index).filter(|_| found.len() < Self::KEPT_MAX) {
+            found.push(Boundary { key: file.relative.to_owned(), keys: Self::STEP as u64 });
+            index += Self::STEP;
+        }
+    }
+
+    fn boundaries(&self) -> Vec<Boundary> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -224,6 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fs::{FileInfo, FileKind};
 
     proptest! {
         #[test]
@@ -273,6 +325,30 @@ mod tests {
             moved(original, "b/", "copy/b/"),
             [boundary("copy/b/12345"), boundary("copy/b/2")]
         );
+    }
+
+    const INFO: FileInfo = FileInfo {
+        kind: FileKind::File,
+        size: 1,
+        modified: SystemTime::UNIX_EPOCH,
+        has_valid_time: true,
+        mode: 0,
+    };
+
+    #[test]
+    fn of_a_walk_one_name_in_so_many_is_known() {
+        let ahead = NamesAhead::default();
+        let name = |number: usize| format!("{number:06}");
+        let sizes = [1, 948, 0, 1, 256, 3_000, 700];
+        let mut count = 0;
+        for size in sizes {
+            let mut batch = FileBatch::below(Path::new("folder"));
+            (count..count + size).for_each(|number| batch.push(&name(number), &INFO));
+            count += size;
+            ahead.note(&batch);
+        }
+        let keys: Vec<_> = ahead.boundaries().into_iter().map(|boundary| boundary.key).collect();
+        assert_eq!(keys, [949, 1_899, 2_849, 3_799, 4_749].map(name));
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //! in nothing still sends one request, so that a missing bucket is noticed.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::engine::core::{Engine, Place};
 use crate::job::prepare::Prepared;
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
-use crate::source::hints::{Hints, Listed, Original};
+use crate::source::hints::{Hints, Listed, NamesAhead, Original};
 use s3haul_list::{
     Boundary, KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
@@ -45,9 +46,19 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) versions: Option<VersionRule>,
     /// A listing that brings no key says by a last page whether there is any at all.
     pub(crate) proves_emptiness: bool,
-    /// Of the target of a sync or comparison: the root of its source, which should have the same
-    /// names.
-    pub(crate) source_root: Option<&'a str>,
+    /// Where the same names should be.
+    pub(crate) same_names: SameNames<'a>,
+}
+
+/// What should have the same names as a side of a sync or comparison.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SameNames<'a> {
+    /// Nothing that is known before.
+    Unknown,
+    /// The source, below this root.
+    Source(&'a str),
+    /// The folder that is the other side, which is walked.
+    Folder(&'a Arc<NamesAhead>),
 }
 
 impl<'a> NamesRequest<'a> {
@@ -65,7 +76,7 @@ impl<'a> NamesRequest<'a> {
             is_one: !job.plan.is_directory && !root.is_empty(),
             versions: job.spec.versions,
             proves_emptiness: false,
-            source_root: None,
+            same_names: SameNames::Unknown,
         }
     }
 }
@@ -164,7 +175,7 @@ pub(crate) struct NameListing {
     current: Option<Box<Pages>>,
     /// Where the current range leaves what it found out.
     hints: Option<Hints>,
-    /// The prefix of which this one is expected to be a copy.
+    /// What should have the same names.
     original: Option<Original>,
     /// Takes versions, where these are listed.
     selector: Option<VersionSelector>,
@@ -221,11 +232,15 @@ impl NameListing {
             ranges,
             current: None,
             hints: None,
-            original: names.source_root.map(|root| Original {
-                client: Place::Source.client(engine).clone(),
-                bucket: Place::Source.bucket(engine).to_owned(),
-                root: root.to_owned(),
-            }),
+            original: match names.same_names {
+                SameNames::Unknown => None,
+                SameNames::Source(root) => Some(Original::Prefix {
+                    client: Place::Source.client(engine).clone(),
+                    bucket: Place::Source.bucket(engine).to_owned(),
+                    root: root.to_owned(),
+                }),
+                SameNames::Folder(ahead) => Some(Original::Folder(Arc::clone(ahead))),
+            },
             selector: names.versions.map(VersionSelector::new),
             listed: 0,
             last: String::new(),
@@ -334,7 +349,7 @@ impl NameListing {
         let listed = if self.selector.is_some() { Listed::Versions } else { Listed::Objects };
         self.hints = Hints::recall(&client, bucket, listed, &mut request).await;
         if let Some(original) = &self.original {
-            Box::pin(original.copy_boundaries(&self.root, &mut request)).await;
+            Box::pin(original.teach(&self.root, &mut request)).await;
         }
         self.current = Some(Box::new(match self.selector {
             Some(_) => Pages::Versions(list(versions(client, bucket), request)),

@@ -23,7 +23,7 @@ pub(crate) async fn has_any(
         Side::Local(folder) => {
             let follow_symlinks = job.spec.follow_symlinks;
             let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
-            let mut files = FileStream::of_folder(engine, folder, filter, options);
+            let mut files = FileStream::of_folder(engine, folder, filter, options, None);
             while let Some(batch) = files.next().await {
                 if !batch.is_empty() {
                     return Ok(true);

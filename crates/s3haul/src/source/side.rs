@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::hints::NamesAhead;
 use super::listing::{NameListing, NamesRequest};
 use super::walk::FileStream;
 use crate::engine::core::{Engine, Place};
@@ -81,8 +82,10 @@ impl SideStream {
         options: WalkOptions,
         filter: Arc<Filter>,
         engine: &Arc<Engine>,
+        ahead: &Arc<NamesAhead>,
     ) -> Self {
-        let files = FileStream::of_folder(engine, folder, &filter, options);
+        let ahead = Some(Arc::clone(ahead));
+        let files = FileStream::of_folder(engine, folder, &filter, options, ahead);
         Self::new(Source::Files(files), filter)
     }
 

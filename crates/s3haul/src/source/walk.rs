@@ -9,9 +9,11 @@ use crate::engine::core::Engine;
 use crate::engine::limits::{Tasks, blocking};
 use crate::fs::{FileBatch, Walk, WalkOptions};
 use crate::plan::filter::Filter;
+use crate::source::hints::NamesAhead;
 
-/// Batches of files that a walk may be ahead.
-const BATCHES_AHEAD: usize = 16;
+/// Batches of files that a walk may be ahead: what tells a listing of the same names where eight
+/// pages of them end.
+const BATCHES_AHEAD: usize = 32;
 
 /// Batches of a walk; dropping it ends the walk.
 pub(crate) struct FileStream {
@@ -21,32 +23,41 @@ pub(crate) struct FileStream {
 }
 
 impl FileStream {
-    /// Walks a folder. Folders that a filter leaves out as a whole are not read.
+    /// Walks a folder. Folders that a filter leaves out as a whole are not read. What it finds is
+    /// noted for a listing of the same names.
     pub(crate) fn of_folder(
         engine: &Arc<Engine>,
         folder: &str,
         filter: &Arc<Filter>,
         mut options: WalkOptions,
+        ahead: Option<Arc<NamesAhead>>,
     ) -> Self {
         let (folder, filter) = (PathBuf::from(folder), Arc::clone(filter));
         options.prune = (!filter.is_all())
             .then(|| Arc::new(move |folder: &str| filter.excludes_all_below(folder)) as _);
-        Self::start(engine, move || Walk::tree(&folder, options))
+        Self::start(engine, ahead, move || Walk::tree(&folder, options))
     }
 
     /// Looks at a single file.
     pub(crate) fn of_file(engine: &Arc<Engine>, path: &str, options: WalkOptions) -> Self {
         let path = PathBuf::from(path);
-        Self::start(engine, move || Walk::file(Path::new(&path), options))
+        Self::start(engine, None, move || Walk::file(Path::new(&path), options))
     }
 
-    fn start(engine: &Arc<Engine>, open: impl FnOnce() -> Walk + Send + 'static) -> Self {
+    fn start(
+        engine: &Arc<Engine>,
+        ahead: Option<Arc<NamesAhead>>,
+        open: impl FnOnce() -> Walk + Send + 'static,
+    ) -> Self {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         let engine = Arc::clone(engine);
         let mut walking = Tasks::new();
         walking.spawn(blocking(move || {
             let mut walk = open();
             while let Some(batch) = walk.next_batch() {
+                if let Some(ahead) = &ahead {
+                    ahead.note(&batch);
+                }
                 if sender.send_blocking(batch).is_err() {
                     break;
                 }

@@ -26,7 +26,8 @@ use crate::job::spec::Clients;
 use crate::plan::content::Depth;
 use crate::plan::filter::FilterRule;
 use crate::plan::paths::Side;
-use crate::source::listing::NamesRequest;
+use crate::source::hints::NamesAhead;
+use crate::source::listing::{NamesRequest, SameNames};
 use crate::source::side::SideStream;
 use comparison::Comparison;
 pub(crate) use outcome::{CompareSink, CompareSummary};
@@ -107,7 +108,8 @@ async fn compare(
     engine: Arc<Engine>,
     sink: &dyn CompareSink,
 ) -> Result<CompareSummary> {
-    let open = |root, place| open(spec, root, (place, &sides[0].side), &engine);
+    let ahead = Arc::new(NamesAhead::default());
+    let open = |root, place| open(spec, root, (place, &sides[0].side), (&engine, &ahead));
     let (source, target) = (open(&sides[0], Place::Source), open(&sides[1], Place::Target));
     Comparison::new(spec, &engine, sink).run(source, target).await
 }
@@ -116,7 +118,7 @@ fn open(
     spec: &CompareSpec,
     root: &Root,
     (place, source): (Place, &Side),
-    engine: &Arc<Engine>,
+    (engine, ahead): (&Arc<Engine>, &Arc<NamesAhead>),
 ) -> SideStream {
     let filter = Arc::clone(&root.filter);
     match &root.side {
@@ -132,9 +134,11 @@ fn open(
                 is_one: false,
                 versions: None,
                 proves_emptiness: false,
-                source_root: match source {
-                    Side::Object(source) if place == Place::Target => Some(&source.key),
-                    _ => None,
+                same_names: match source {
+                    Side::Object(source) if place == Place::Target => {
+                        SameNames::Source(&source.key)
+                    }
+                    _ => SameNames::Folder(ahead),
                 },
             };
             SideStream::of_prefix(engine, request, filter)
@@ -142,7 +146,7 @@ fn open(
         Side::Local(folder) => {
             let follow_symlinks = spec.follow_symlinks;
             let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
-            SideStream::of_folder(folder, options, filter, engine)
+            SideStream::of_folder(folder, options, filter, engine, ahead)
         }
         Side::Stream => unreachable!("roots are never streams"),
     }

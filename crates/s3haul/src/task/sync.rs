@@ -21,7 +21,8 @@ use crate::journal::Journal;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
-use crate::source::listing::NamesRequest;
+use crate::source::hints::NamesAhead;
+use crate::source::listing::{NamesRequest, SameNames};
 use crate::source::presence::has_any;
 use crate::source::side::SideStream;
 use crate::task::divided::start_divided;
@@ -103,6 +104,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
         Place::Source if removes_files => &range.after,
         _ => settled.name.as_str().max(&range.after),
     };
+    let ahead = Arc::new(NamesAhead::default());
     let open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
             Side::Local(folder) => {
@@ -114,11 +116,11 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
                     is_target: place == Place::Target,
                     ..WalkOptions::default()
                 };
-                SideStream::of_folder(folder, options, filter, engine)
+                SideStream::of_folder(folder, options, filter, engine, &ahead)
             }
             Side::Object(name) => {
                 let through = range.through.as_deref();
-                let names = names_request(job, place, &name.key, &filter);
+                let names = names_request(job, place, (&name.key, &ahead), &filter);
                 let request = NamesRequest { after: after(place), through, ..names };
                 SideStream::of_prefix(engine, request, Arc::clone(&filter))
             }
@@ -139,7 +141,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
 fn names_request<'a>(
     job: &'a Prepared,
     place: Place,
-    root: &'a str,
+    (root, ahead): (&'a str, &'a Arc<NamesAhead>),
     filter: &'a Filter,
 ) -> NamesRequest<'a> {
     let options = &job.spec.sync;
@@ -157,9 +159,10 @@ fn names_request<'a>(
         is_one: false,
         versions: job.spec.versions.filter(|_| place == Place::Source),
         proves_emptiness: place == Place::Source && options.delete,
-        source_root: match &job.plan.source {
-            Side::Object(source) if place == Place::Target => Some(&source.key),
-            _ => None,
+        same_names: match &job.plan.source {
+            Side::Object(source) if place == Place::Target => SameNames::Source(&source.key),
+            // Nothing is noted where no side is a folder.
+            _ => SameNames::Folder(ahead),
         },
     }
 }
