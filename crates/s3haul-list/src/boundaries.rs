@@ -32,8 +32,8 @@ pub struct Boundary {
 }
 
 /// Where keys are expected that no earlier listing found, because others have the same names: what
-/// a folder is to be compared with, say. It is asked once, when a first page has come that is not
-/// the last, so that what is found out beside that page counts, too.
+/// a folder is to be compared with, say. The function is called once, when a first page has come
+/// that is not the last, so that what is found out beside that page counts, too.
 #[derive(Clone)]
 pub struct Expected(Arc<dyn Fn() -> Vec<Boundary> + Send + Sync>);
 

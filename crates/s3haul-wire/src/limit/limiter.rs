@@ -145,7 +145,7 @@ impl RequestKey {
             is_rate_only: request.operation.is_listing() || request.operation.is_cleanup(),
             // How much a GET brings is not known here.
             is_small: request.method != Method::GET
-                && !request.operation.slow
+                && (!request.operation.slow || request.operation.is_copy())
                 && request.keys == 1
                 && request.payload.len() <= SMALL_MAX,
         }

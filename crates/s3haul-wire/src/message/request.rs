@@ -44,6 +44,12 @@ impl Operation {
         self.name == "AbortMultipartUpload"
     }
 
+    /// Whether the service may take long over it although few bytes go through the connection, and
+    /// others can be sent meanwhile.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.name == "CopyObject"
+    }
+
     /// Root of the document that answers; empty where none does.
     pub(crate) fn document(&self) -> &'static str {
         match self.expects {

@@ -190,7 +190,7 @@ impl Workload {
             let count = if self.job == Job::Version { 1 } else { latencies_ms.len() };
             places.extend(latencies_ms.iter().take(count).map(|ms| place("embedded", *ms, false)));
             if options.tls().unwrap_or(self.is_tls) && self.job != Job::Version {
-                places.push(place("embedded", 0, true));
+                places.extend(latencies_ms.iter().map(|ms| place("embedded", *ms, true)));
             }
         }
         let others = self.others.iter().filter(|server| wanted(server));

@@ -81,6 +81,28 @@ async fn the_number_in_flight_grows_while_it_pays() {
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
+/// What may take long because much goes through the connection, or because much depends on it,
+/// begins with eight.
+#[tokio::test(start_paused = true)]
+async fn copies_by_the_service_begin_as_small_requests_do() {
+    for (name, at_once) in [("CopyObject", 100), ("UploadPartCopy", 8)] {
+        let world = World::new(|_| Reply::ok("").after(10 * LATENCY));
+        let client = client(&world);
+        let mut copies = JoinSet::new();
+        for _ in 0..100 {
+            let client = client.clone();
+            copies.spawn(async move {
+                let mut copy = put(b"");
+                (copy.operation.name, copy.operation.slow) = (name, true);
+                client.call(&copy).await.unwrap();
+            });
+        }
+        tokio::time::sleep(5 * LATENCY).await;
+        assert_eq!(in_flight(&client), at_once, "{name}");
+        copies.join_all().await;
+    }
+}
+
 /// Otherwise refused requests would occupy all loops, and nothing else would be sent.
 #[tokio::test(start_paused = true)]
 async fn requests_that_pause_after_a_refusal_do_not_delay_others() {
