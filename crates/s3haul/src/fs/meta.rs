@@ -216,6 +216,15 @@ pub(crate) fn whole_second_timestamps(time: SystemTime) -> Timestamps {
     Timestamps { last_access: second, last_modification: second }
 }
 
+/// Waits until what was written to the file system of a folder is on the disk. An error may be of
+/// anything that was written there since the folder was opened.
+pub fn sync_file_system(folder: &File) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::fs::syncfs(folder)?);
+    #[cfg(not(target_os = "linux"))]
+    return folder.sync_all();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

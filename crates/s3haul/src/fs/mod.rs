@@ -21,7 +21,7 @@ pub mod warning;
 pub mod write;
 
 pub use busy::busy_threads;
-pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
+pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind, sync_file_system};
 pub use read::{WholeFile, open_source, open_with_identity, read_whole, skip_warning};
 pub use walk::{FileBatch, LocalFile, Walk, WalkOptions};
 pub use write::{

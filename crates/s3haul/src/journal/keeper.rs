@@ -17,6 +17,7 @@ use super::state::{
 };
 use super::store::{Description, Ending, Failed, JournalError, LearntRate, Store, Stored};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::fs::sync_file_system;
 use crate::location::Location;
 use s3haul_wire::Admission;
 use s3haul_wire::controller::Class;
@@ -512,7 +513,7 @@ impl Journal {
         // What comes from now on goes to a new log, and is not in the snapshot.
         let (snapshot, number, failures) = self.take_snapshot()?;
         if let Some((opened, target)) = opened.as_ref().zip(target) {
-            sync(opened).map_err(|source| {
+            sync_file_system(opened).map_err(|source| {
                 // What the logs say was done may be lost.
                 folder::remove_logs(&self.folder, &self.id, u64::MAX);
                 let path = target.to_owned();
@@ -565,14 +566,6 @@ impl Journal {
     fn written(&self) -> MutexGuard<'_, Written> {
         lock_of(&self.written)
     }
-}
-
-/// Waits until what was written to the file system of a folder is on the disk.
-fn sync(folder: &File) -> std::io::Result<()> {
-    #[cfg(target_os = "linux")]
-    return Ok(rustix::fs::syncfs(folder)?);
-    #[cfg(not(target_os = "linux"))]
-    return folder.sync_all();
 }
 
 /// Time since so many milliseconds after the beginning of 1970.

@@ -72,9 +72,9 @@ pub(crate) async fn try_plan<A: Planned>(
     pass: Pass,
 ) -> Result<Result<(), Closed>> {
     learn_sources(job, engine).await?;
-    let limit = limit_of_removals(job, engine, make).await?;
+    let guard = guard_of_removals(job, engine, make).await?;
     let mut gathered = Vec::new();
-    let planned = queue_all(job, engine, queue, (make, pass), (limit, &mut gathered)).await;
+    let planned = queue_all(job, engine, queue, (make, pass), (guard, &mut gathered)).await;
     // What was planned before a failure is done.
     let is_queued = queue.push(gathered).await.is_ok();
     if is_queued { planned } else { Ok(Err(Closed)) }
@@ -87,11 +87,10 @@ async fn queue_all<A: Planned>(
     engine: &Arc<Engine>,
     queue: &Queue<A>,
     (make, pass): (MakeAction<A>, Pass),
-    (limit, gathered): (RemovalLimit, &mut Vec<A>),
+    (mut guard, gathered): (RemovalGuard, &mut Vec<A>),
 ) -> Result<Result<(), Closed>> {
     let together = if job.removes() && is_listed(job) { A::BATCH_MAX } else { 1 };
     let journal = engine.report.journal();
-    let mut guard = RemovalGuard::new(limit);
     let mut entries = Entries::open(job, engine, pass).await?;
     while let Some(batch) = entries.next().await? {
         let position = entries.position();
@@ -227,30 +226,41 @@ fn location(engine: &Engine, entry: Entry<'_>) -> Location {
 }
 
 /// Goes through what is to be removed once before, where there is a limit: nothing is held, and
-/// nothing is removed when it is too much.
-async fn limit_of_removals<A: Planned>(
+/// nothing is removed when it is too much. What earlier runs of the job removed counts.
+async fn guard_of_removals<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     make: MakeAction<A>,
-) -> Result<RemovalLimit> {
-    // An earlier run that removed something found that all is within the limit.
-    let is_resumed = engine.report.journal().is_some_and(|journal| journal.settled().is_some());
-    if !job.removes() || job.spec.sync.max_delete == RemovalLimit::None || is_resumed {
-        return Ok(RemovalLimit::None);
+) -> Result<RemovalGuard> {
+    let without_limit = RemovalGuard::new(RemovalLimit::None);
+    if !job.removes() || job.spec.sync.max_delete == RemovalLimit::None {
+        return Ok(without_limit);
     }
     if !is_listed(job) {
         if job.names_one() && job.filter.includes(job.plan.single_name()) {
             check_limit(job, 1, 1)?;
         }
-        return Ok(RemovalLimit::None);
+        return Ok(without_limit);
     }
+    let journal = engine.report.journal();
+    journal.inspect(|journal| journal.count_removals());
+    let removed = journal.map_or(0, Journal::removed);
+    // What appeared where an earlier run has been is left in place.
+    let is_left = |taken: &Taken<'_>| {
+        let (name, is_version) = (taken.entry.relative(), job.spec.versions.is_some());
+        journal.is_none_or(|journal| {
+            !journal.has_settled(name, taken.entry.mark(journal, true), is_version)
+        })
+    };
     let mut entries = Entries::open(job, engine, Pass::Ahead).await?;
     let mut wanted = 0;
     while let Some(batch) = entries.next().await? {
         let selected = select(job, engine, batch).await?;
-        wanted += selected.map(|taken| make(job, engine, taken)).len() as u64;
+        let made = selected.map(|taken| is_left(&taken).then(|| make(job, engine, taken))?);
+        wanted += made.len() as u64;
     }
-    check_limit(job, wanted, entries.listed())
+    let limit = check_limit(job, wanted + removed, entries.listed() + removed)?;
+    Ok(RemovalGuard::new(limit).after(removed))
 }
 
 /// Goes through the sources once before, where new names may be names of sources.

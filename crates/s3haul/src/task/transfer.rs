@@ -1,5 +1,6 @@
 //! `cp`, `mv`, `rm`, `tag`, `undelete` and the frame of `sync`, `set` and `restore`.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::engine::open_uploads::{OpenUpload, OpenUploads};
 use crate::engine::reporter::Reporter;
 use crate::engine::route::is_same_service;
 use crate::event::{ActionKind, EventSink};
-use crate::fs::{Access, TargetRoot};
+use crate::fs::{Access, TargetRoot, sync_file_system};
 use crate::job::case_conflict::Releasing;
 use crate::job::prepare::Prepared;
 use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
@@ -35,6 +36,7 @@ use crate::task::download_target::{open_target, start_downloads};
 use crate::task::pipeline::{
     copy_action, delete_action, download_action, pipeline, tag_action, upload_action,
 };
+use s3haul_wire::Client;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::RequestCounts;
 
@@ -69,15 +71,11 @@ pub async fn run_transfer(
     refuse_emptied(&job, &engine).await?;
     let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
     let (target_bucket, written) = (engine.settings.target_bucket.clone(), written_folder(&job));
-    let mut keeping = JoinSet::new();
-    if let Some(journal) = journal.clone() {
-        journal.learn(clients.target.admission());
-        let begun = Arc::clone(&journal);
-        let (target, report) = (written.clone(), Arc::clone(&report));
-        blocking(move || begun.begin(target.as_deref())).await;
-        let target = written.clone();
-        keeping.spawn(async move { journal.keep(target, |text| report.note(text)).await });
-    }
+    let of_shard = match written.clone().filter(|_| job.spec.shard.is_some()) {
+        Some(folder) => blocking(move || Some((File::open(&folder).ok(), folder))).await,
+        None => None,
+    };
+    let keeping = keep(journal.as_ref(), &clients.target, written.as_ref(), &report).await;
     let result = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
@@ -86,6 +84,11 @@ pub async fn run_transfer(
     };
     let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
     abort_open(&uploads, &report).await;
+    if let Some(folder) = of_shard.filter(|_| result.is_some())
+        && let Err(error) = make_durable(folder).await
+    {
+        report.fatal(error);
+    }
     report.conclude_early_end();
     let counts = report.counts();
     let cancelled = result.is_none();
@@ -119,6 +122,37 @@ pub async fn run_transfer(
         requests_sent: clients.requests_sent() - sent_before,
         requests_planned: report.requests_planned(),
     })
+}
+
+/// Begins to keep a journal of a job that writes files to a folder, until what it gives is dropped.
+async fn keep(
+    journal: Option<&Arc<Journal>>,
+    client: &Client,
+    written: Option<&PathBuf>,
+    report: &Arc<Reporter>,
+) -> JoinSet<()> {
+    let mut keeping = JoinSet::new();
+    if let Some(journal) = journal.map(Arc::clone) {
+        journal.learn(client.admission());
+        let (begun, target, report) = (Arc::clone(&journal), written.cloned(), Arc::clone(report));
+        blocking(move || begun.begin(target.as_deref())).await;
+        let target = written.cloned();
+        keeping.spawn(async move { journal.keep(target, |text| report.note(text)).await });
+    }
+    keeping
+}
+
+/// Waits until the files of a shard are on the disk: it will be taken for done whatever becomes of
+/// this machine. A job that keeps a journal does the same before each snapshot.
+/// The folder is opened before the first file where it was there: errors from then on count.
+async fn make_durable((opened, folder): (Option<File>, PathBuf)) -> Result<()> {
+    blocking(move || {
+        let opened = opened.map_or_else(|| File::open(&folder), Ok);
+        opened
+            .and_then(|opened| sync_file_system(&opened))
+            .map_err(|error| Error::local("could not write to the disk what is in", &folder, error))
+    })
+    .await
 }
 
 /// Aborts the uploads that are open, and warns of those that stay.

@@ -7,13 +7,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use s3haul::event::ActionKind;
 use s3haul::job::{
     FilterRule, NameSource, Named, RemovalLimit, Rule, Streams, Summary, SyncOptions,
-    TransferCommand, TransferSpec, VersionRule,
+    TransferCommand, TransferSpec, Tuning, VersionRule,
 };
+use s3haul::journal::Journal;
 use s3haul::location::Location;
-use s3haul_sim::{Effect, Fault};
+use s3haul_sim::{Effect, Fault, Latency, Scenario};
 use s3haul_wire::ObjectProperties;
 use s3haul_wire::ops::{DeleteObject, HeadObject, ListVersions};
 
+use crate::load::journal;
 use crate::world::{Held, PART, World, bytes};
 
 /// A world whose bucket keeps versions.
@@ -218,6 +220,51 @@ async fn more_than_the_limit_removes_nothing() {
     let summary = world.run(limited(all, RemovalLimit::Count(4))).await.unwrap();
     assert_eq!((summary.done, summary.fatal), (4, false));
     assert!(versions(&world).await.is_empty());
+}
+
+/// What earlier runs removed counts, and what has appeared since: behind where they were it would
+/// be removed, before that it is left in place.
+#[tokio::test(start_paused = true)]
+async fn a_limit_holds_for_a_removal_that_is_resumed() {
+    const NAMES: u32 = 3_000;
+    for (appeared, limit, left) in [(600, 3_500, None), (500, 3_500, Some(1)), (500, 3_499, None)] {
+        let world = World::new();
+        for n in 0..NAMES {
+            world.object(&format!("x/{n:05}"), b"1").await;
+        }
+        let latency = Latency { median_ms: 30.0, ..Latency::default() };
+        world.sim.weather().set_scenario(Some(Scenario { latency, ..Scenario::default() }));
+        let spec = |world: &World, journal| {
+            let spec = world.spec(TransferCommand::Remove, "s3://bucket/x/", None);
+            let max_delete = RemovalLimit::Count(limit);
+            let sync = SyncOptions { max_delete, ..SyncOptions::default() };
+            let tuning = Tuning { max_concurrent_requests: 1, ..Tuning::default() };
+            TransferSpec { recursive: true, page_size: Some(100), sync, tuning, journal, ..spec }
+        };
+        let ledger = world.sim.ledger();
+        let journals = tempfile::tempdir().unwrap();
+        let (id, journal) = journal(journals.path());
+        let killer = async {
+            while ledger.count("DeleteObjects") < 2 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! {
+            _ = world.run(spec(&world, Some(journal))) => panic!("it should not have ended"),
+            () = killer => {}
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        world.object("x/+before", b"1").await;
+        for n in 0..appeared {
+            world.object(&format!("x/new{n:05}"), b"1").await;
+        }
+        let there = world.keys().await.len();
+        let later = world.under("http://127.0.0.1:9000");
+        let resumed = Journal::resume(journals.path(), &id).unwrap().journal;
+        let summary = later.run(spec(&later, Some(resumed))).await.unwrap();
+        assert_eq!(summary.fatal, left.is_none(), "{appeared} {limit} {summary:?}");
+        assert_eq!(world.keys().await.len(), left.unwrap_or(there), "{appeared} {limit}");
+    }
 }
 
 /// Lets the removal of all noncurrent versions, so many, be refused; gives the job.
