@@ -85,6 +85,7 @@ pub(super) async fn run(
         tasks: JoinSet::new(),
         listing: None,
         asking: None,
+        opening: None,
     };
     browser.list();
     let left = browser.run(inbox, &interrupt).await;
@@ -106,6 +107,8 @@ struct Browser {
     listing: Option<AbortHandle>,
     /// The last question to the service, or the plan that is being made.
     asking: Option<AbortHandle>,
+    /// The folder that is listed by itself.
+    opening: Option<AbortHandle>,
 }
 
 impl Browser {
@@ -194,6 +197,14 @@ impl Browser {
                 }
             }
             Ask::Copy(text, keeps_files) => self.copy(&text, keeps_files)?,
+            Ask::Open { .. } => {
+                // Neither a plan nor a pane waits for a folder, nor does it end them.
+                let answer = look::answer(self.source.clone(), ask);
+                let opening = self.spawn(answer);
+                if let Some(before) = self.opening.replace(opening) {
+                    before.abort();
+                }
+            }
             other => {
                 let source = self.source.clone();
                 self.answer(async move { look::answer(source, other).await });
@@ -207,10 +218,14 @@ impl Browser {
         if let Some(before) = self.asking.take() {
             before.abort();
         }
+        self.asking = Some(self.spawn(answer));
+    }
+
+    fn spawn(&mut self, answer: impl Future<Output = Answer> + Send + 'static) -> AbortHandle {
         let answers = self.answers.clone();
-        self.asking = Some(self.tasks.spawn(async move {
+        self.tasks.spawn(async move {
             _ = answers.send(answer.await).await;
-        }));
+        })
     }
 
     fn copy(&mut self, text: &str, keeps_files: bool) -> Result<(), Failure> {
@@ -244,7 +259,7 @@ impl Browser {
     async fn finish(mut self) {
         drop(self.screen);
         self.jobs.cancel();
-        for task in [self.listing, self.asking].into_iter().flatten() {
+        for task in [self.listing, self.asking, self.opening].into_iter().flatten() {
             task.abort();
         }
         if let Source::File(saved) = &self.source {

@@ -37,7 +37,8 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     let output = Output::new(output_file.as_deref(), printer)?;
     let rows = Rows::new(format, output.is_terminal());
     let page = html.is_some().then(ComparePage::new);
-    let held = Held { rows, page, buffer: Vec::new(), written: Instant::now(), failure: None };
+    let (buffer, written) = (Vec::new(), Instant::now());
+    let held = Held { rows, page, buffer, written, failure: None, cut_off: None };
     let held = Mutex::new(held);
     let sink = Arc::new(Sink { printer: Arc::clone(printer), output, format, show, held });
     if header {
@@ -57,6 +58,9 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
             _ => error.into(),
         }
     })?;
+    if let Some(cut_off) = sink.held().cut_off.take() {
+        return cut_off;
+    }
     // A name that is misspelt twice must not pass for a proof.
     if summary.is_empty() && !summary.cancelled {
         sink.warning(&nothing);
@@ -87,8 +91,10 @@ struct Held {
     page: Option<ComparePage>,
     buffer: Vec<u8>,
     written: Instant,
-    /// Why no more rows can be written, or the first failure of a pair.
+    /// The first failure of a pair.
     failure: Option<Failure>,
+    /// How the command ends because no more rows could be written: nothing is known of the others.
+    cut_off: Option<Result<u8, Failure>>,
 }
 
 impl Sink {
@@ -132,13 +138,12 @@ impl Sink {
         held.written = Instant::now();
         let written = self.output.write(&held.buffer);
         held.buffer.clear();
-        match written {
-            Ok(flow) => flow,
-            Err(failure) => {
-                held.failure = Some(failure);
-                ControlFlow::Break(())
-            }
-        }
+        held.cut_off = match written {
+            Ok(ControlFlow::Continue(())) => return ControlFlow::Continue(()),
+            Ok(ControlFlow::Break(())) => Some(Ok(exit::BROKEN_PIPE)),
+            Err(failure) => Some(Err(failure)),
+        };
+        ControlFlow::Break(())
     }
 
     /// Writes the output before an error; a file is not replaced.

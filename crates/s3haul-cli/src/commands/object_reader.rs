@@ -1,13 +1,13 @@
 //! The bytes of an object, piece by piece.
 //!
 //! Where its connection breaks, an object is continued where it stopped, on the condition that it
-//! is still the same.
+//! is still the same, and held against its checksum at the end.
 
 use bytes::Bytes;
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::ops::{Conditions, GetObject};
 use s3haul_wire::units::ByteRange;
-use s3haul_wire::{BodyStream, Client, CustomerKey};
+use s3haul_wire::{BodyStream, Checksum, Client, CustomerKey, Hasher};
 
 /// Times that one object is continued after its connection broke.
 const RESUMES_MAX: u32 = 5;
@@ -23,6 +23,8 @@ pub struct ObjectReader<'a> {
     /// Bytes that are still to come.
     left: ByteRange,
     resumes: u32,
+    /// What all of its bytes must have; a body that breaks is not held against it by itself.
+    whole: Option<(Checksum, Hasher)>,
 }
 
 impl<'a> ObjectReader<'a> {
@@ -36,8 +38,14 @@ impl<'a> ObjectReader<'a> {
         let input =
             GetObject { bucket, key, range, customer_key, checksums: true, ..GetObject::default() };
         let answer = client.get_object(input).await?;
-        let (etag, body, left) = (answer.head.etag, answer.body, answer.range);
-        Ok(Self { client, bucket, key, customer_key, etag, body, left, resumes: 0 })
+        let head = answer.head;
+        let is_whole = range.is_none() && head.checksum_is_full_object;
+        let whole = head.checksums.into_iter().find(|_| is_whole).map(|expected| {
+            let hasher = Hasher::new(expected.algorithm);
+            (expected, hasher)
+        });
+        let (etag, body, left) = (head.etag, answer.body, answer.range);
+        Ok(Self { client, bucket, key, customer_key, etag, body, left, resumes: 0, whole })
     }
 
     /// Bytes that are still to come.
@@ -48,12 +56,16 @@ impl<'a> ObjectReader<'a> {
     /// The next piece; `None` at the end.
     pub async fn next(&mut self) -> Option<Result<Bytes, Error>> {
         loop {
-            let error = match self.body.next().await? {
-                Ok(piece) => {
+            let error = match self.body.next().await {
+                None => return self.verify().err().map(Err),
+                Some(Ok(piece)) => {
                     self.left.start += piece.len() as u64;
+                    if let Some((_, hasher)) = &mut self.whole {
+                        hasher.update(&piece);
+                    }
                     return Some(Ok(piece));
                 }
-                Err(error) => error,
+                Some(Err(error)) => error,
             };
             let may_resume = matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout);
             if self.resumes == RESUMES_MAX || !may_resume || self.left() == 0 {
@@ -64,6 +76,22 @@ impl<'a> ObjectReader<'a> {
                 return Some(Err(error));
             }
         }
+    }
+
+    /// Holds what came in several answers against the checksum of the object.
+    fn verify(&mut self) -> Result<(), Error> {
+        let Some((expected, hasher)) = self.whole.take().filter(|_| self.resumes > 0) else {
+            return Ok(());
+        };
+        let computed = hasher.finish();
+        if computed == expected {
+            return Ok(());
+        }
+        let message = format!(
+            "the checksum of what was received of `{}` is {}, and that of the object {}",
+            self.key, computed.value, expected.value
+        );
+        Err(Error::new(ErrorKind::Integrity, message))
     }
 
     async fn resume(&mut self) -> Result<(), Error> {

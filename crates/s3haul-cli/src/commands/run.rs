@@ -5,7 +5,8 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use s3haul::job::SharedLimits;
 use serde::Serialize;
@@ -69,6 +70,8 @@ struct Shared {
     clients: Arc<SharedClients>,
     limits: SharedLimits,
     printer: Arc<Printer>,
+    /// Size and time of the file when its lines were checked.
+    state: OnceLock<(u64, Option<SystemTime>)>,
 }
 
 /// A line that was read.
@@ -88,6 +91,7 @@ impl Shared {
             clients: Arc::default(),
             limits: SharedLimits::new(&settings.tuning),
             printer: Arc::clone(printer),
+            state: OnceLock::new(),
         })
     }
 
@@ -98,12 +102,27 @@ impl Shared {
         Ok(facts.is_file())
     }
 
+    /// Notes the file as it is now, and fails if it has changed since that was done first: only
+    /// lines that were checked are run.
+    fn refuse_changed(&self) -> Result<(), Failure> {
+        let Some(path) = &self.settings.file else { return Ok(()) };
+        let facts = path.metadata().map_err(|error| self.cannot_read(&error))?;
+        let state = (facts.len(), facts.modified().ok());
+        if !facts.is_file() || *self.state.get_or_init(|| state) == state {
+            return Ok(());
+        }
+        let source = self.settings.source();
+        let message = format!("`{source}` has changed since its lines were checked");
+        Err(Failure::other(message))
+    }
+
     fn cannot_read(&self, error: &std::io::Error) -> Failure {
         Failure::other(format!("could not read `{}`: {error}", self.settings.source()))
     }
 
     /// Reads the lines one by one until the end, or until `take` wants no more. Blocks.
     fn read(&self, mut take: impl FnMut(Item) -> Result<bool, Failure>) -> Result<(), Failure> {
+        self.refuse_changed()?;
         let stream: Box<dyn Read> = match &self.settings.file {
             Some(path) => Box::new(File::open(path).map_err(|error| self.cannot_read(&error))?),
             None => standard_streams::input(),
@@ -123,10 +142,10 @@ impl Shared {
             }
             let Some(item) = self.item(&mut parser, number, &bytes) else { continue };
             if !take(item)? {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        self.refuse_changed()
     }
 
     /// A line, if there is a command in it that is to be run.

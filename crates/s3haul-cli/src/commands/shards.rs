@@ -38,10 +38,11 @@ impl FolderFlags {
     /// Those of a command about the folder.
     pub(super) fn new(global: &GlobalArgs) -> Self {
         let mut flags = Vec::new();
+        let endpoint_url = global.endpoint_url.as_deref().map(without_password);
         let values = [
             ("--profile", &global.profile),
             ("--region", &global.region),
-            ("--endpoint-url", &global.endpoint_url),
+            ("--endpoint-url", &endpoint_url),
         ];
         for (flag, value) in values {
             flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
@@ -72,6 +73,16 @@ impl FolderFlags {
 
     fn command(&self, words: [&str; 3]) -> String {
         command_line(words.iter().map(AsRef::as_ref).chain(self.0.iter().map(AsRef::as_ref)))
+    }
+}
+
+/// A URL with words in the place of a user and a password.
+fn without_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match host.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://USER:PASSWORD@{host}{path}"),
+        None => url.to_owned(),
     }
 }
 
@@ -170,4 +181,19 @@ fn note(printer: &Printer, text: &str) {
 fn push_line(buffer: &mut Vec<u8>, line: &str) {
     push_name(buffer, line, true);
     buffer.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_hold_no_password() {
+        for (url, shown) in [
+            ("http://h:1/p@q", "http://h:1/p@q"),
+            ("https://a:p@ss@h/x", "https://USER:PASSWORD@h/x"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
 }

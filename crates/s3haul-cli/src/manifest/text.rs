@@ -1,10 +1,12 @@
 //! Manifests that are text: lines, comma-separated values, JSON lines, and reports in both forms.
 
+use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use s3haul::job::{ManifestEntry, Version};
 use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -296,36 +298,110 @@ impl ReportColumns {
 }
 
 /// Content of a row of JSON.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Default)]
 struct JsonRow {
     event: Option<String>,
     outcome: String,
     source: String,
     target: String,
-    #[serde(alias = "Bucket")]
     bucket: Option<String>,
-    #[serde(alias = "Key")]
     key: Option<String>,
-    #[serde(alias = "VersionId")]
     version_id: Option<String>,
-    #[serde(alias = "IsLatest")]
     is_latest: Option<bool>,
-    #[serde(alias = "IsDeleteMarker")]
     is_delete_marker: Option<bool>,
-    #[serde(alias = "Size")]
     size: Option<u64>,
-    #[serde(alias = "LastModified")]
     last_modified: Option<String>,
-    #[serde(alias = "ETag", alias = "e_tag")]
     etag: Option<String>,
-    #[serde(alias = "StorageClass", deserialize_with = "present")]
+    /// `None` where there is no such field, empty where it is null.
     storage_class: Option<String>,
 }
 
-/// A field that is there although it may be null.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Option::<String>::deserialize(deserializer).map(|text| Some(text.unwrap_or_default()))
+/// A field of a row of JSON. Names of columns are spelled in any way in which tables spell them.
+#[derive(Clone, Copy, PartialEq)]
+enum JsonField {
+    Event,
+    Outcome,
+    Source,
+    Target,
+    Of(Column),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for JsonField {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(JsonFieldVisitor)
+    }
+}
+
+struct JsonFieldVisitor;
+
+impl Visitor<'_> for JsonFieldVisitor {
+    type Value = JsonField;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<JsonField, E> {
+        Ok(match name {
+            "event" => JsonField::Event,
+            "outcome" => JsonField::Outcome,
+            "source" => JsonField::Source,
+            "target" => JsonField::Target,
+            _ => Column::of(name).map_or(JsonField::Other, JsonField::Of),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(JsonRowVisitor)
+    }
+}
+
+struct JsonRowVisitor;
+
+impl<'de> Visitor<'de> for JsonRowVisitor {
+    type Value = JsonRow;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<JsonRow, M::Error> {
+        let mut row = JsonRow::default();
+        let mut seen: Vec<JsonField> = Vec::with_capacity(16);
+        while let Some(field) = map.next_key()? {
+            if field != JsonField::Other {
+                if seen.contains(&field) {
+                    return Err(M::Error::custom("it has one field twice"));
+                }
+                seen.push(field);
+            }
+            match field {
+                JsonField::Event => row.event = map.next_value()?,
+                JsonField::Outcome => row.outcome = text(&mut map)?,
+                JsonField::Source => row.source = text(&mut map)?,
+                JsonField::Target => row.target = text(&mut map)?,
+                JsonField::Of(Column::Bucket) => row.bucket = map.next_value()?,
+                JsonField::Of(Column::Key) => row.key = map.next_value()?,
+                JsonField::Of(Column::VersionId) => row.version_id = map.next_value()?,
+                JsonField::Of(Column::IsLatest) => row.is_latest = map.next_value()?,
+                JsonField::Of(Column::IsDeleteMarker) => row.is_delete_marker = map.next_value()?,
+                JsonField::Of(Column::Size) => row.size = map.next_value()?,
+                JsonField::Of(Column::LastModified) => row.last_modified = map.next_value()?,
+                JsonField::Of(Column::Etag) => row.etag = map.next_value()?,
+                JsonField::Of(Column::StorageClass) => row.storage_class = Some(text(&mut map)?),
+                JsonField::Other => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(row)
+    }
+}
+
+/// A text; empty for null.
+fn text<'de, M: MapAccess<'de>>(map: &mut M) -> Result<String, M::Error> {
+    Ok(map.next_value::<Option<String>>()?.unwrap_or_default())
 }
 
 fn json_row(line: &str) -> Result<Option<JsonRow>, String> {

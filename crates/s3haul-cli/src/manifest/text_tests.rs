@@ -80,6 +80,19 @@ fn a_row_whose_size_is_no_number_ends_the_manifest() {
     assert_eq!(keys(TextFormat::Csv, "key,size,last_modified\np/1,,\n"), ["p/1"]);
 }
 
+/// As tables spell them: an old version is not taken for the current object.
+#[test]
+fn fields_of_json_lines_are_spelled_in_any_way() {
+    let line = r#"{"BUCKET":"b","key":"k","versionId":"v","isLatest":false,"ignored":{"key":1}}"#;
+    let mut entries = TextEntries::new(Box::new(line.as_bytes()), TextFormat::Jsonl, "m");
+    let entry = entries.next().unwrap().unwrap();
+    assert_eq!((entry.bucket.as_deref(), entry.version), (Some("b"), Version::Hidden));
+    for twice in [r#"{"key":"k","isLatest":true,"is_latest":true}"#, r#"{"key":"k","Key":"k"}"#] {
+        let mut entries = TextEntries::new(Box::new(twice.as_bytes()), TextFormat::Jsonl, "m");
+        assert!(entries.next().unwrap().is_err(), "{twice}");
+    }
+}
+
 /// They said `invalid type: integer` and "line 1" of each line, in the words of a library.
 #[test]
 fn errors_of_json_lines_are_about_the_manifest() {

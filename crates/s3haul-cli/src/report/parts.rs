@@ -164,9 +164,12 @@ pub(super) fn parts(path: &Path) -> io::Result<Vec<PathBuf>> {
 /// Removes the parts of an earlier report; a folder that has anything else is not one.
 fn remove_parts(folder: &Path) -> io::Result<()> {
     let entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    let is_number = |name: &[u8]| name.len() == 6 && name.iter().all(u8::is_ascii_digit);
+    // Programs that write tables have names like these, too.
     let is_part = |name: &[u8]| {
-        name.starts_with(HIDDEN.as_bytes())
-            || (name.starts_with(PART.as_bytes()) && name.ends_with(b".parquet"))
+        let number = name.strip_prefix(PART.as_bytes());
+        let number = number.and_then(|name| name.strip_suffix(b".parquet"));
+        name.starts_with(HIDDEN.as_bytes()) || number.is_some_and(is_number)
     };
     if let Some(other) = entries.iter().find(|e| !is_part(e.file_name().as_encoded_bytes())) {
         let name = other.file_name();

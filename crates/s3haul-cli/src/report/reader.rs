@@ -51,6 +51,13 @@ struct RowIn {
 impl FailedNames {
     /// Looks at the beginning of a report, which must be one of this command.
     pub(crate) fn open(path: &Path, sides: &Sides) -> Result<Self, Failure> {
+        if path.metadata().is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+            return Err(Failure::usage(format!(
+                "the report `{}` can be read only once, and its beginning is looked at before: \
+                 write it to a file",
+                path.display()
+            )));
+        }
         let first = Rows::open(path).and_then(|mut rows| rows.next().transpose())?;
         let Some(first) = first.filter(|row| row.event == "report") else {
             let message = format!("`{}` is no report of s3haul", path.display());

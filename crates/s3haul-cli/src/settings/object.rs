@@ -13,7 +13,8 @@ use crate::failure::Failure;
 
 /// What the flags say of the objects written, as a part of a job.
 pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> {
-    let expires = args.expires.as_deref().map(|text| http_date(text, &TimeZone::system()));
+    let expires = parameter("--expires", args.expires.as_deref())?;
+    let expires = expires.map(|text| http_date(text.trim_end(), &TimeZone::system()));
     let metadata = args.metadata.as_deref().map(|text| {
         let text = match text.strip_prefix("file://") {
             Some(path) => String::from_utf8_lossy(&read_parameter("--metadata", path)?).into(),
@@ -33,12 +34,15 @@ pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> 
         grants: args.grants.clone(),
         storage_class: args.storage_class.clone(),
         encryption: encryption(args)?,
-        content_type: args.content_type.clone(),
+        content_type: parameter("--content-type", args.content_type.as_deref())?,
         guess_mime_type: !args.no_guess_mime_type,
-        content_encoding: args.content_encoding.clone(),
-        content_language: args.content_language.clone(),
-        content_disposition: args.content_disposition.clone(),
-        cache_control: args.cache_control.clone(),
+        content_encoding: parameter("--content-encoding", args.content_encoding.as_deref())?,
+        content_language: parameter("--content-language", args.content_language.as_deref())?,
+        content_disposition: parameter(
+            "--content-disposition",
+            args.content_disposition.as_deref(),
+        )?,
+        cache_control: parameter("--cache-control", args.cache_control.as_deref())?,
         expires: expires.transpose()?,
         metadata: metadata.transpose()?,
         website_redirect: args.website_redirect.clone(),
@@ -49,6 +53,11 @@ pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> 
 /// The same for copies. An empty text counts as not given, as with `aws`: it comes of a variable
 /// that is not set.
 pub(super) fn copy_write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> {
+    if args.metadata.as_deref() == Some("") {
+        // As no metadata it would remove what the source has.
+        let message = "Error parsing parameter '--metadata': Expected: '=', received: 'EOF'";
+        return Err(Failure::usage(message));
+    }
     let mut args = args.clone();
     for text in [
         &mut args.content_type,
@@ -165,6 +174,20 @@ fn key_bytes(flag: &str, key: &str) -> Result<Vec<u8>, Failure> {
     }
 }
 
+/// A text, or that of a file as `file://PATH` or `fileb://PATH`, as with the AWS tools.
+pub(super) fn parameter(flag: &str, text: Option<&str>) -> Result<Option<String>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let path = text.strip_prefix("fileb://").or_else(|| text.strip_prefix("file://"));
+    let Some(path) = path else { return Ok(Some(text.to_owned())) };
+    let text = String::from_utf8(read_parameter(flag, path)?);
+    text.map(Some).map_err(|_| {
+        Failure::usage(format!(
+            "Error parsing parameter '{flag}': Unable to load paramfile {path}, text contents \
+             could not be decoded"
+        ))
+    })
+}
+
 fn read_parameter(flag: &str, path: &str) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| {
         Failure::usage(format!(
@@ -174,7 +197,8 @@ fn read_parameter(flag: &str, path: &str) -> Result<Vec<u8>, Failure> {
 }
 
 fn encryption(args: &ObjectArgs) -> Result<Option<ObjectEncryption>, Failure> {
-    match (args.sse.as_deref(), args.sse_kms_key_id.clone()) {
+    let key_id = parameter("--sse-kms-key-id", args.sse_kms_key_id.as_deref())?;
+    match (args.sse.as_deref(), key_id) {
         (Some("aws:kms"), key_id) => Ok(Some(ObjectEncryption::Kms { key_id })),
         (_, Some(_)) => Err(Failure::usage("--sse-kms-key-id needs --sse aws:kms")),
         (Some(_), None) => Ok(Some(ObjectEncryption::Aes256)),
@@ -223,6 +247,33 @@ mod tests {
     fn names_of_metadata_have_no_case() {
         let args = ObjectArgs { metadata: Some("q=1,Q=2".to_owned()), ..ObjectArgs::default() };
         assert!(write_options(&args).unwrap_err().message.ends_with("is named twice"));
+    }
+
+    /// They were stored as they were typed.
+    #[test]
+    fn texts_are_read_from_files() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "text/x-own").unwrap();
+        let of = |scheme: &str| Some(format!("{scheme}://{}", file.path().display()));
+        let args = ObjectArgs {
+            content_type: of("file"),
+            cache_control: of("fileb"),
+            ..ObjectArgs::default()
+        };
+        let options = write_options(&args).unwrap();
+        assert_eq!(options.content_type.as_deref(), Some("text/x-own"));
+        assert_eq!(options.cache_control.as_deref(), Some("text/x-own"));
+        let missing = ObjectArgs { content_type: of("file").map(|text| text + "/no"), ..args };
+        let message = write_options(&missing).unwrap_err().message;
+        assert!(message.contains("'--content-type': Unable to load paramfile"), "{message}");
+    }
+
+    #[test]
+    fn no_metadata_of_a_copy_has_to_be_said() {
+        let of =
+            |text: &str| ObjectArgs { metadata: Some(text.to_owned()), ..ObjectArgs::default() };
+        assert!(copy_write_options(&of("")).is_err());
+        assert_eq!(copy_write_options(&of("{}")).unwrap().metadata, Some(BTreeMap::new()));
     }
 
     #[test]

@@ -72,10 +72,10 @@ impl ReportSettings {
                 "--report would overwrite the report of --retry-failed: give it another file",
             ));
         }
+        let apply = reports.apply.as_deref().map(|path| spec.working_dir.join(path));
         let path_of_prices = reports.prices.as_deref().map(|path| spec.working_dir.join(path));
         let region = client.endpoint.region.as_deref();
         let prices = price_table_of(path_of_prices.as_deref(), region)?;
-        let apply = reports.apply.as_deref().map(|path| spec.working_dir.join(path));
         let (estimate, sides) = (reports.estimate, sides(spec));
         Ok(Self { path, retry, plan: None, apply, estimate, prices, sides })
     }

@@ -368,6 +368,40 @@ fn a_large_file_goes_on_from_its_parts() {
     assert!((8..=11).contains(&received), "{received} ranges were received");
 }
 
+/// Its upload stayed open. With a checksum of the kind that parts are sent with it goes on.
+#[test]
+fn a_killed_copy_through_this_machine_leaves_no_upload_behind() {
+    for (algorithm, sent_max) in [("CRC64NVME", 11), ("CRC32", 16)] {
+        let mut bench = Bench::recorded();
+        bench.file("in/large", &"0123456789abcdef".repeat(4 << 20));
+        bench
+            .ok(&format!("cp --recursive in s3://box/x/ --checksum-algorithm {algorithm} --quiet"));
+        let before = bench.read("ledger").matches("\"UploadPart\"").count();
+        let id = kill_in_parts(
+            &bench,
+            &format!("cp --recursive s3://box/x/ s3://box/y/ --stream {SLOW}"),
+        );
+        bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+        assert_eq!(bench.ok("uploads ls s3://box"), "", "{algorithm}");
+        assert_eq!(bench.status("verify in s3://box/y/"), 0, "{algorithm}");
+        bench.end();
+        let sent = bench.read("ledger").matches("\"UploadPart\"").count() - before;
+        assert!((8..=sent_max).contains(&sent), "{algorithm}: {sent} parts were sent");
+    }
+}
+
+/// A `mv` of the folder that the journals are in moved them away, and removed them.
+#[test]
+fn a_job_leaves_its_journals_where_they_are() {
+    let bench = bench();
+    bench.ok(&format!("mv --recursive in s3://box/x/ --journal in/kept {PACE}"));
+    assert_eq!(bench.lines("list s3://box/x/ --format keys").len(), FILES);
+    bench.ok(&format!("sync s3://box/x/ in --delete --journal in/kept {PACE}"));
+    let kept = bench.lines("jobs ls --json --journal in/kept");
+    assert!(kept.len() == 2 && kept.iter().all(|job| job.contains("\"done\"")), "{kept:?}");
+    assert_eq!(bench.status("compare in s3://box/x/ --exclude kept/*"), 0);
+}
+
 #[test]
 fn journals_that_cannot_be_used_are_refused_or_done_without() {
     let bench = bench();

@@ -47,6 +47,26 @@ fn run_with_addresses(bench: &Bench, kib: u32, args: &str) -> Output {
     run_limited(bench, &format!("ulimit -v {kib}"), args)
 }
 
+/// What was there before was replaced by the first rows, with partial totals and no error.
+#[test]
+fn a_comparison_that_cannot_be_written_has_no_totals() {
+    let bench = Bench::with_objects(&[]);
+    for n in 0..1_500 {
+        bench.file(&format!("in/{n}"), "x");
+    }
+    bench.ok("cp --recursive in s3://box --quiet");
+    for format in ["csv", "text", "jsonl"] {
+        bench.file("out", "precious");
+        let compare =
+            format!("compare in s3://box --show same --format {format} --output-file out");
+        let output = run_limited(&bench, "trap '' XFSZ; ulimit -f 8", &compare);
+        assert_eq!(output.status.code(), Some(255), "{output:?}");
+        let printed = stderr(&output);
+        assert!(printed.contains("File too large") && !printed.contains("Same"), "{printed}");
+        assert_eq!(bench.read("out"), "precious");
+    }
+}
+
 /// The variable that the command sets for itself reached what it started: a program that gives
 /// credentials, and the `aws` that it hands over to.
 #[test]

@@ -250,6 +250,33 @@ fn a_file_that_appears_is_a_failure_of_a_plan_that_overwrites_nothing() {
     }
 }
 
+#[test]
+fn a_dry_run_leaves_out_what_is_not_overwritten() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.file("to/a", "old");
+    for command in ["cp --recursive", "mv --recursive", "sync"] {
+        let lines = bench.lines(&format!("{command} --no-overwrite --dryrun s3://box to"));
+        assert!(matches!(&lines[..], [only] if only.contains("s3://box/b")), "{command} {lines:?}");
+    }
+    assert_eq!(bench.lines("cp --no-overwrite --dryrun s3://box/a to/a"), [""; 0]);
+}
+
+/// Files behind it were moved, and removed.
+#[test]
+fn a_folder_that_is_a_link_is_not_followed() {
+    let bench = Bench::with_objects(&[]);
+    bench.file("real/f", "1");
+    std::os::unix::fs::symlink("real", bench.path("link")).unwrap();
+    for folder in ["link", "link/"] {
+        bench.run(&format!("mv {folder} s3://box/m --recursive --no-follow-symlinks"));
+        assert_eq!((bench.read("real/f"), bench.lines("list s3://box").len()), ("1".into(), 0));
+    }
+    let sync = bench.run("sync link s3://box --delete --no-follow-symlinks");
+    assert!(stderr(&sync).contains("is empty") || sync.status.success(), "{sync:?}");
+    bench.ok("mv link s3://box/m --recursive");
+    assert!(!bench.path("real/f").exists());
+}
+
 /// The version that replaced it was removed for good in between.
 #[test]
 fn an_old_version_that_became_current_is_left_alone() {

@@ -25,6 +25,31 @@ fn values_of(rows: &[Value], event: &str, fields: &[&str]) -> Vec<String> {
     lines
 }
 
+/// Its first row was read twice, and what came behind it was lost.
+#[test]
+fn a_report_that_can_be_read_only_once_is_refused() {
+    let bench = Bench::with_objects(&["a"]);
+    std::fs::create_dir_all(bench.path("o/a")).unwrap();
+    assert_eq!(bench.run("cp --recursive s3://box o --report r.jsonl").status.code(), Some(1));
+    std::fs::remove_dir(bench.path("o/a")).unwrap();
+    let again = "cp --recursive s3://box o --retry-failed /dev/stdin";
+    let output = bench.run_with_input(again, &bench.read("r.jsonl"));
+    assert_eq!(output.status.code(), Some(252), "{output:?}");
+    assert!(stderr(&output).contains("can be read only once"), "{output:?}");
+    bench.ok("cp --recursive s3://box o --retry-failed r.jsonl");
+    assert_eq!(bench.read("o/a"), "a");
+}
+
+/// Other programs write tables of such names.
+#[test]
+fn tables_of_others_are_no_parts_of_a_report() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("data.parquet/part-0.parquet", "precious");
+    let output = bench.run("cp --recursive s3://box o --report data.parquet");
+    assert!(stderr(&output).contains("which is no part"), "{output:?}");
+    assert_eq!(bench.read("data.parquet/part-0.parquet"), "precious");
+}
+
 #[test]
 fn what_has_the_name_of_another_is_refused_again() {
     for report in ["r.csv", "r.jsonl"] {

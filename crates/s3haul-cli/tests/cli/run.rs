@@ -6,6 +6,17 @@ use serde_json::Value;
 
 use crate::support::{Bench, stderr, stdout};
 
+/// Lines that were not checked are not run, and those that are gone were not run.
+#[test]
+fn a_file_that_changes_while_it_is_run_is_a_failure() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.file("f", &format!("cp s3://box/a f\n{}", "head s3://box/b\n".repeat(400)));
+    let output = bench.run("run f --jobs 1");
+    assert_eq!(output.status.code(), Some(1));
+    let printed = stderr(&output);
+    assert!(printed.contains("has changed since its lines were checked"), "{printed}");
+}
+
 #[test]
 fn lines_are_run_and_failures_are_listed() {
     let bench = Bench::with_objects(&["a", "b"]);

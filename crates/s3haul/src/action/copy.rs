@@ -17,7 +17,7 @@ use crate::engine::copy_props::{CopyPlan, inherit};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::object::{
-    conditions_of, has_no_conditions, head_at, is_missing, refuse_unexpected,
+    changed, conditions_of, has_no_conditions, head_at, is_missing, refuse_unexpected,
 };
 use crate::engine::remove_object::remove_source_object;
 use crate::engine::server_copy::assemble;
@@ -200,24 +200,27 @@ async fn is_in_place(engine: &Engine, action: &CopyAction, error: &Error) -> boo
 }
 
 /// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
-async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
+/// The action learns the state that is copied, where no listing said it.
+async fn copy_parts(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {
     refuse_move_onto_itself(engine, action)?;
     refuse_unexpected(engine, &action.target_key, action.expected.as_deref()).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, plan);
-    let mut etag = action.etag.clone();
     // Without a state to hold on to, parts of two states could become one object.
-    if plan.inherit_properties || etag.is_empty() {
+    if plan.inherit_properties || action.etag.is_empty() {
         let head = head_of(engine, action).await?;
+        if action.etag.is_empty() {
+            if head.size != action.size {
+                return Err(changed("the source"));
+            }
+            action.etag = head.etag;
+        }
         if plan.inherit_properties {
             inherit(&mut properties, head.properties);
         }
-        if etag.is_empty() {
-            etag = head.etag;
-        }
     }
     let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
-    assemble(engine, action, etag, properties).await?;
+    assemble(engine, action, action.etag.clone(), properties).await?;
     match later_tags {
         Some(tags) if engine.uploads.completes() => write_tags(engine, action, &tags).await,
         _ => Ok(()),

@@ -191,7 +191,8 @@ async fn start_large(
     let slots = engine.limits.large(parts).await;
     let (engine, target) = (Arc::clone(engine), target.clone());
     tasks.spawn(async move {
-        let result = in_parts::download(&engine, &target, &action).await;
+        let mut action = action;
+        let result = in_parts::download(&engine, &target, &mut action).await;
         conclude(&engine, &target, action, result).await;
         drop(slots);
     });
@@ -232,7 +233,7 @@ async fn download_small(
             action.size = head.size;
             action.etag = head.etag;
             action.last_modified_s = head.last_modified_s;
-            let result = in_parts::download(&engine, &writing.target, &action).await;
+            let result = in_parts::download(&engine, &writing.target, &mut action).await;
             conclude(&engine, &writing.target, action, result).await;
         }
         Err(error) => {

@@ -133,15 +133,25 @@ impl OpenUploads {
     }
 
     async fn list_parts(&self, bucket: &str, key: &str, id: &str) -> Result<Vec<CompletedPart>> {
-        let mut parts = Vec::new();
+        let mut parts: Vec<CompletedPart> = Vec::new();
         let mut part_number_marker = None;
         loop {
             let input = ListParts { bucket, key, upload_id: id, part_number_marker };
             let page = self.client.list_parts(input).await?;
-            parts.extend(page.parts);
-            part_number_marker = page.next_marker;
-            if part_number_marker.is_none() {
-                return Ok(parts);
+            for part in page.parts {
+                if parts.last().is_some_and(|last| last.part_number >= part.part_number) {
+                    let message = format!("the parts of an upload of `{key}` are in no order");
+                    return Err(Error::new(ErrorKind::Server, message));
+                }
+                parts.push(part);
+            }
+            match page.next_marker {
+                None => return Ok(parts),
+                next if next <= part_number_marker => {
+                    let message = format!("the list of parts of an upload of `{key}` has no end");
+                    return Err(Error::new(ErrorKind::Server, message));
+                }
+                next => part_number_marker = next,
             }
         }
     }

@@ -81,6 +81,7 @@ struct ReadAhead {
 
 impl ReadAhead {
     fn new(engine: &Arc<Engine>, object: ObjectState, size: u64) -> Self {
+        let object = object.of_size(size);
         let tuning = &engine.settings.tuning;
         let part_size = tuning.multipart_chunksize.max(1);
         // All ranges ahead fit the budget together, so that an early one never waits for a later.

@@ -41,6 +41,8 @@ pub(crate) struct ObjectState {
     pub(crate) version_id: Option<String>,
     /// `ETag` with its quotes; empty where unknown.
     pub(crate) etag: String,
+    /// Its size; none where unknown.
+    size: Option<u64>,
     /// Where it is.
     place: Place,
     /// `ETag` that the first range came with. Not every server heeds `If-Match`, and not every
@@ -51,12 +53,23 @@ pub(crate) struct ObjectState {
 impl ObjectState {
     /// A state of an object of the source of which no range was read yet.
     pub(crate) fn new(key: String, etag: String) -> Self {
-        Self { key, version_id: None, etag, place: Place::Source, seen: Arc::default() }
+        let (version_id, size, place) = (None, None, Place::Source);
+        Self { key, version_id, etag, size, place, seen: Arc::default() }
     }
 
     /// The same elsewhere.
     pub(crate) fn at(self, place: Place) -> Self {
         Self { place, ..self }
+    }
+
+    /// The same with the size that it was found with, or is read to.
+    pub(crate) fn of_size(self, size: u64) -> Self {
+        Self { size: Some(size), ..self }
+    }
+
+    /// The `ETag` that ranges came with; empty where there were none.
+    pub(crate) fn seen(&self) -> &str {
+        self.seen.get().map_or("", String::as_str)
     }
 
     /// There was an answer: ranges must have its `ETag`, also where the server heeds no condition.
@@ -96,7 +109,11 @@ pub(crate) async fn open(
     };
     let body = object.place.client(engine).get_object(input).await;
     let body = body.map_err(|error| changed(engine, object, error))?;
-    if range.is_some() && *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag {
+    let is_other = || {
+        *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag
+            || object.size.is_some_and(|size| size != body.head.size)
+    };
+    if range.is_some() && is_other() {
         return Err(replaced(engine, object));
     }
     match range {

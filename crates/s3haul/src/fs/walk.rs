@@ -94,7 +94,9 @@ impl Walk {
         if !shown.ends_with('/') {
             shown.push('/');
         }
-        if walk.options.follow_symlinks || !is_link(root) {
+        // With a separator at its end a link names what it leads to.
+        let is_link = || is_link(&root.components().collect::<PathBuf>());
+        if walk.options.follow_symlinks || !is_link() {
             match rustix::fs::stat(root) {
                 Ok(stat) => match FileInfo::from_stat(&stat).kind {
                     FileKind::Directory => walk.enter(root, &shown),

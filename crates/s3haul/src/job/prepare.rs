@@ -301,14 +301,17 @@ fn chooser_of(
         return Err(Error::new(ErrorKind::Config, message));
     }
     let source_bucket = bucket_of(Some(&plan.source));
+    let is_move = spec.command == TransferCommand::Move;
     let names = match plan.action {
         ActionKind::Download => Names::Paths,
-        ActionKind::Copy if is_one_service && source_bucket == bucket_of(plan.target.as_ref()) => {
+        // One service may have several host names, and what a move replaces is lost.
+        ActionKind::Copy
+            if (is_one_service || is_move) && source_bucket == bucket_of(plan.target.as_ref()) =>
+        {
             overlap(spec, plan).map_or(Names::KeysOfSameBucket, Names::KeysOfSameTree)
         }
         _ => Names::Keys,
     };
-    let is_move = spec.command == TransferCommand::Move;
     Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref(), names, is_move)
 }
 

@@ -208,6 +208,11 @@ impl Journal {
         &self.id
     }
 
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Whether it has a file, so that the job can be resumed.
     pub fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed) && lock_of(&self.broken).is_none()

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::ledger::LedgerError;
 use crate::engine::limits::blocking;
+use crate::engine::range_reader::{ATTEMPTS_MAX, back_off};
 use crate::location::ObjectName;
 
 /// Longest file of the folder.
@@ -207,13 +208,23 @@ impl JobFolder {
             Self::Bucket { client, prefix } => {
                 let key = format!("{}{name}", prefix.key);
                 let input = GetObject { bucket: &prefix.bucket, key: &key, ..GetObject::default() };
-                let mut found = match client.get_object(input).await {
-                    Ok(found) => found,
-                    Err(error) if error.code() == "NoSuchKey" => return Ok(None),
-                    Err(error) => return Err(self.fail("read", name, error)),
-                };
-                let text = found.body.collect(FILE_BYTES_MAX).await;
-                text.map(|text| Some(text.to_vec())).map_err(|error| self.fail("read", name, error))
+                let mut attempts = 0;
+                loop {
+                    let mut found = match client.get_object(input).await {
+                        Ok(found) => found,
+                        Err(error) if error.code() == "NoSuchKey" => return Ok(None),
+                        Err(error) => return Err(self.fail("read", name, error)),
+                    };
+                    attempts += 1;
+                    match found.body.collect(FILE_BYTES_MAX).await {
+                        Ok(text) => return Ok(Some(text.to_vec())),
+                        // It broke, or was damaged, on its way.
+                        Err(error) if may_read_again(&error) && attempts < ATTEMPTS_MAX => {
+                            back_off(attempts).await;
+                        }
+                        Err(error) => return Err(self.fail("read", name, error)),
+                    }
+                }
             }
             Self::Directory(folder) => {
                 let path = folder.join(name);
@@ -232,12 +243,12 @@ impl JobFolder {
             Self::Bucket { client, prefix } => {
                 let below_key = format!("{}{below}/", prefix.key);
                 let mut found = Vec::new();
-                let mut after = None;
+                let mut token: Option<String> = None;
                 loop {
                     let input = ListObjects {
                         bucket: &prefix.bucket,
                         prefix: &below_key,
-                        start_after: after.as_deref(),
+                        continuation_token: token.as_deref(),
                         ..ListObjects::default()
                     };
                     let page = client.list_objects(input).await;
@@ -246,11 +257,17 @@ impl JobFolder {
                         let name = object.key.strip_prefix(&below_key)?;
                         Some((name.to_owned(), object.etag.to_owned()))
                     }));
-                    let last = page.last().map(|object| object.key.to_owned());
-                    if !page.is_truncated || last.is_none() || last == after {
+                    // A page may be empty and not the last.
+                    let next = page.next_token.clone().filter(|_| page.is_truncated);
+                    if next.is_none() {
                         return Ok(found);
                     }
-                    after = last;
+                    if next == token {
+                        let message = "the listing gave the same continuation token again";
+                        let error = WireError::new(ErrorKind::Server, message);
+                        return Err(self.fail("list", below, error));
+                    }
+                    token = next;
                 }
             }
             Self::Directory(folder) => {
@@ -303,6 +320,10 @@ impl JobFolder {
         };
         client.put_object(input).await.map(drop)
     }
+}
+
+fn may_read_again(error: &WireError) -> bool {
+    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout | ErrorKind::Integrity)
 }
 
 fn is_missing(error: &io::Error) -> bool {

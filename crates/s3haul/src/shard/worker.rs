@@ -240,8 +240,10 @@ impl Worker {
         before: &Commit,
         retry: Commit,
     ) -> Result<(), FolderError> {
-        // A shard that is done again as a whole does some of it a second time.
-        let newly = retry.done.min(before.failed.saturating_sub(retry.failed));
+        // A shard that is done again as a whole does some of it a second time. What was done and
+        // fails then is done nonetheless.
+        let failed = retry.failed.min(before.failed);
+        let newly = retry.done.min(before.failed - failed);
         let is_more = retry.done > newly;
         let all = if is_more { before.bytes.max(retry.bytes) } else { before.bytes + retry.bytes };
         // The sum of all retries: what the first commit has is not in it.
@@ -249,6 +251,7 @@ impl Worker {
         let (done, bytes) = first.map_or((0, 0), |first| (first.done, first.bytes));
         let retry = Commit {
             done: before.done + newly - done,
+            failed,
             bytes: all - bytes,
             worker: self.name.clone(),
             ..retry
@@ -369,6 +372,11 @@ impl Worker {
     pub async fn commit(&mut self, claimed: Claimed, commit: Commit) -> Result<bool, FolderError> {
         self.check().await?;
         let name = place_of(&claimed.work);
+        // An earlier worker may have done some of what is left, too.
+        for range in commit.left().into_iter().filter(|_| claimed.again) {
+            let left = format!("claim/{LEFT}{}", Work::Range(range).id());
+            self.folder.write(&left, self.name.as_bytes()).await?;
+        }
         let is_first = self.folder.create(&name, &commit.to_json()).await?;
         if is_first && matches!(claimed.work, Work::Range(_)) {
             self.read.insert(name);

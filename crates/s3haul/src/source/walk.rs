@@ -23,8 +23,8 @@ pub(crate) struct FileStream {
 }
 
 impl FileStream {
-    /// Walks a folder. Folders that a filter leaves out as a whole are not read. What it finds is
-    /// noted for a listing of the same names.
+    /// Walks a folder. Folders that a filter leaves out as a whole are not read, nor are journals.
+    /// What it finds is noted for a listing of the same names.
     pub(crate) fn of_folder(
         engine: &Arc<Engine>,
         folder: &str,
@@ -33,9 +33,17 @@ impl FileStream {
         ahead: Option<Arc<NamesAhead>>,
     ) -> Self {
         let (folder, filter) = (PathBuf::from(folder), Arc::clone(filter));
-        options.prune = (!filter.is_all())
-            .then(|| Arc::new(move |folder: &str| filter.excludes_all_below(folder)) as _);
-        Self::start(engine, ahead, move || Walk::tree(&folder, options))
+        let journals = engine.report.journal().map(|journal| journal.folder().to_owned());
+        Self::start(engine, ahead, move || {
+            // Journals are not read: this job's changes all the time, and is needed to resume it.
+            let journals = journals.and_then(|journals| relative_to(&journals, &folder));
+            options.prune = (!filter.is_all() || journals.is_some()).then(|| {
+                Arc::new(move |folder: &str| {
+                    filter.excludes_all_below(folder) || journals.as_deref() == Some(folder)
+                }) as _
+            });
+            Walk::tree(&folder, options)
+        })
     }
 
     /// Looks at a single file.
@@ -82,4 +90,11 @@ impl FileStream {
     pub(crate) fn empty() -> Self {
         Self { receiver: async_channel::bounded(1).1, walking: Tasks::new() }
     }
+}
+
+/// The name of a folder below another one, with a `/` at its end, where it lies there.
+fn relative_to(inner: &Path, outer: &Path) -> Option<String> {
+    let (inner, outer) = (inner.canonicalize().ok()?, outer.canonicalize().ok()?);
+    let below = inner.strip_prefix(outer).ok()?.to_str()?;
+    (!below.is_empty()).then(|| format!("{below}/"))
 }

@@ -13,6 +13,7 @@ use crate::fs::TargetRoot;
 use crate::job::prepare::Prepared;
 use crate::job::spec::TransferCommand;
 use crate::plan::action::DownloadAction;
+use crate::plan::expected::TargetState;
 use crate::plan::paths::Side;
 use s3haul_wire::error::Result;
 
@@ -57,11 +58,17 @@ fn skip_existing(
 ) -> Vec<DownloadAction> {
     let (existing, missing): (Vec<_>, Vec<_>) = actions
         .into_iter()
-        .partition(|action| action.expected.is_none() && target.exists(&action.relative));
+        .partition(|action| !is_planned(action) && target.exists(&action.relative));
     for action in existing {
         action.leave_out(engine, target);
     }
     missing
+}
+
+/// Whether a plan says what is at the target; while one is made nothing does.
+fn is_planned(action: &DownloadAction) -> bool {
+    let expected = action.expected.as_deref();
+    expected.is_some_and(|expected| !matches!(expected.target, TargetState::Unknown))
 }
 
 pub(crate) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {

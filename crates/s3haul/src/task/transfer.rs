@@ -240,7 +240,14 @@ async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> 
     if names.is_plan() {
         report::check_plan(&job, &engine, &names).await?;
     }
-    let in_the_way = report::make_way(&job, &engine, &names).await?;
+    let in_the_way = match report::make_way(&job, &engine, &names).await {
+        Ok(removed) => removed,
+        // Some may have been removed.
+        Err(error) => {
+            engine.report.fatal(error);
+            return Ok(());
+        }
+    };
     act(&job, &engine).await?;
     if job.removes_named() && !engine.report.ends_early() {
         report::remove(job, engine, names, in_the_way).await;

@@ -50,16 +50,22 @@ async fn a_move_never_removes_what_it_did_not_move() {
 /// One prefix lies within the other: what is moved may be in the place of what is not moved yet.
 #[tokio::test(start_paused = true)]
 async fn a_move_within_a_prefix_puts_no_object_over_another_one_of_its_own() {
-    for (source, target, first, second) in [
+    let prefixes = [
         ("s3://bucket/a/b/", "s3://bucket/a/", "a/b/b/f", "a/b/f"),
         ("s3://bucket/a/", "s3://bucket/a/old/", "a/old/f", "a/f"),
-    ] {
+    ];
+    let cases = prefixes.into_iter().flat_map(|prefixes| [(prefixes, true), (prefixes, false)]);
+    for ((source, target, first, second), is_one) in cases {
         let world = World::new();
         world.object(first, b"1").await;
         world.object(second, b"2").await;
         world.object("a/b/else", b"3").await;
+        // One service may be reached by two names.
+        let other =
+            world.under(if is_one { "http://127.0.0.1:9000" } else { "http://localhost:9000" });
         let spec = world.spec(TransferCommand::Move, source, Some(target));
-        let summary = world.run(TransferSpec { recursive: true, ..spec }).await.unwrap();
+        let spec = TransferSpec { recursive: true, ..spec };
+        let summary = world.run_to(&other, spec).await;
         assert_eq!((summary.done, summary.failed), (2, 1), "{:?}", world.log.lines());
         let mut kept = Vec::new();
         for key in world.keys().await {

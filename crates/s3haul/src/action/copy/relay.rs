@@ -19,6 +19,7 @@ use crate::engine::limits::blocking;
 use crate::engine::multipart::MultipartUpload;
 use crate::engine::object::{check_source, head, head_at, put, refuse_unexpected};
 use crate::engine::parts::{Part, parts};
+use crate::engine::portion::Portion;
 use crate::engine::range_reader::{ObjectState, RangeReader, back_off};
 use crate::engine::receive::{Answer, receive};
 use crate::engine::server_copy::{
@@ -203,7 +204,8 @@ async fn relay_object(
     let relay = Arc::new(PartsRelay {
         engine: Arc::clone(engine),
         object: ObjectState::new(action.source_key.clone(), head.etag.clone())
-            .in_version(action.version_id.clone()),
+            .in_version(action.version_id.clone())
+            .of_size(action.size),
         expected: expected_of(head),
         plan: upload.plan(),
         given_up: upload.given_up(),
@@ -216,7 +218,7 @@ async fn relay_object(
     result
 }
 
-/// Begins the upload of an object; with others, or goes on with what one of them began. What
+/// Begins the upload of an object, or goes on with what another process or run began. What
 /// arrives at several processes can be held against the source's checksum only where the parts are
 /// sent with the same: else nothing is begun, and one process sends all.
 async fn begin(
@@ -226,16 +228,23 @@ async fn begin(
     properties: ObjectProperties,
 ) -> Result<Option<MultipartUpload>> {
     let (key, part_size) = (&action.target_key, part_size(engine, action.size));
-    let Some(portion) = engine.uploads.portion() else {
+    let portion = engine.uploads.portion();
+    if portion.is_none() && engine.report.journal().is_none() {
         return MultipartUpload::begin(engine, key, properties, part_size).await.map(Some);
-    };
+    }
     let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
     let is_other = |expected: Checksum| Some(expected.algorithm) != plan.checksum;
-    if portion.is_begin() && expected_of(head).is_some_and(is_other) {
+    let is_all_sent_by_one = expected_of(head).is_some_and(is_other);
+    if is_all_sent_by_one && portion.is_some_and(Portion::is_begin) {
         return Ok(None);
     }
     let version = action.version_id.as_deref().unwrap_or_default();
-    let state = format!("{} {version}", head.etag);
+    let state = if is_all_sent_by_one && portion.is_none() {
+        // A later run finds the upload, and as it is of no state that it knows, aborts it.
+        format!("{:032x}", fastrand::u128(..))
+    } else {
+        format!("{} {version}", head.etag)
+    };
     let source = PartsSource { state, size: action.size, part_size };
     MultipartUpload::begin_or_resume(engine, key, properties, source).await.map(Some)
 }

@@ -17,17 +17,14 @@ fn key(byte: u8) -> CustomerKey {
 }
 
 /// A server that has the source and takes everything.
-fn answer(seen: &Seen) -> Reply {
+fn answer(seen: &Seen, size: u64) -> Reply {
     let line = seen.line();
     let object = "content-type: text/x-test\r\netag: \"state\"\r\nx-amz-meta-colour: blue\r\n\
         x-amz-tagging-count: 1\r\n";
     // The requests that follow the first one of an upload do not say it.
     let of_kms = "x-amz-server-side-encryption: aws:kms\r\n";
     match line.split(' ').next().unwrap_or_default() {
-        "HEAD" => {
-            let size = 12 * MIB;
-            Reply::raw(format!("HTTP/1.1 200 OK\r\ncontent-length: {size}\r\n{object}\r\n"))
-        }
+        "HEAD" => Reply::raw(format!("HTTP/1.1 200 OK\r\ncontent-length: {size}\r\n{object}\r\n")),
         "GET" if line.contains("?tagging") => Reply::ok(
             "<Tagging><TagSet><Tag><Key>a</Key><Value>1 2</Value></Tag></TagSet></Tagging>",
         ),
@@ -87,7 +84,8 @@ fn settings() -> Settings {
 
 /// Copies one object; gives the requests by their operation and order.
 async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> {
-    let world = World::new(|seen| answer(seen).confirming(seen));
+    let size_of_head = size.max(12 * MIB);
+    let world = World::new(move |seen| answer(seen, size_of_head).confirming(seen));
     let config = s3haul_wire::ClientConfig { request_payer: true, ..config() };
     let client = client_with(&world, config);
     let report = Arc::new(Reporter::new(Arc::new(crate::event::NoEvents)));

@@ -3,6 +3,7 @@
 //! Each range is written at its position while it arrives and digested there; the CRCs of the
 //! ranges combine to that of the object. The file gets its name when everything matched.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -135,18 +136,25 @@ fn checksum_of(file: &PendingFile, part: Part, algorithm: ChecksumAlgorithm) -> 
 }
 
 /// Downloads an object in ranges: from the start again where its checksum does not match, unless
-/// a device or FIFO has taken the bytes.
+/// a device or FIFO has taken the bytes. The action learns the state that was read, where no
+/// listing said it.
 pub(crate) async fn download(
     engine: &Arc<Engine>,
     target: &DownloadTarget,
-    action: &DownloadAction,
+    action: &mut DownloadAction,
 ) -> SaveResult {
     for times in 1.. {
         let writing = start(engine, target, action).await?;
         let may_repeat = !writing.file.is_sequential();
+        let object = writing.object.clone();
         match save(engine, target, action, writing).await {
             Err(error) if may_repeat && may_read_again(&error, times) => back_off(times).await,
-            result => return Ok(result?),
+            result => {
+                if action.etag.is_empty() {
+                    object.seen().clone_into(&mut action.etag);
+                }
+                return Ok(result?);
+            }
         }
     }
     unreachable!("the last time returns")
@@ -174,10 +182,16 @@ async fn save(
     let modified_s = action.last_modified_s;
     let (target, relative) = (target.clone(), action.relative.clone());
     let expected = action.expected.clone();
-    let committed = blocking(move || {
-        target.refuse_unexpected(&relative, expected.as_deref())?;
-        commit(writing, modified_s)
-    });
+    let committed =
+        blocking(move || match target.refuse_unexpected(&relative, expected.as_deref()) {
+            Ok(()) => commit(writing, modified_s),
+            Err(error) => {
+                if let Some(writing) = Arc::into_inner(writing) {
+                    writing.file.discard();
+                }
+                Err(error)
+            }
+        });
     let committed = committed.await;
     if committed.is_err() {
         engine.report.unmoved(action.size);
@@ -198,7 +212,10 @@ fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
     let plain = || Finish { is_new, ..Finish::at(modified_s) };
     let finish = finish.into_inner().unwrap_or_else(plain);
     if engine.settings.is_move {
-        file.sync()?;
+        if let Err(error) = file.sync() {
+            file.discard();
+            return Err(error);
+        }
         return file.commit_durably(finish);
     }
     file.commit(finish)
@@ -214,7 +231,8 @@ async fn start(
     let (engine, target) = (Arc::clone(engine), target.clone());
     let (relative, size) = (action.relative.clone(), action.size);
     let object = ObjectState::new(action.key.clone(), action.etag.clone())
-        .in_version(action.version_id.clone());
+        .in_version(action.version_id.clone())
+        .of_size(size);
     let noted = Noted::new(&engine, &target, action);
     blocking(move || {
         let access = access_of(engine.settings.preserves);
@@ -256,7 +274,8 @@ async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result
     let part_size = engine.settings.tuning.multipart_chunksize;
     let mut tasks = Tasks::new();
     let mut done = writing.before.clone();
-    let is_done = |part: &Part| writing.before.iter().any(|range| range.part == *part);
+    let before: HashSet<u32> = done.iter().map(|range| range.part.number).collect();
+    let is_done = |part: &Part| before.contains(&part.number);
     let mut result = Ok(());
     for part in download_parts(action.size, part_size).filter(|part| !is_done(part)) {
         let share = engine.limits.budget.take(part.range.len().min(2 * WRITE_SIZE)).await;

@@ -323,6 +323,11 @@ impl PendingFile {
         }
     }
 
+    /// Removes what was written, also where a later run would go on with it.
+    pub fn discard(mut self) {
+        self.kept_if = None;
+    }
+
     /// Waits until the contents are on the disk: for a move, which removes the only other copy, and
     /// because network file systems report some failed writes only then.
     pub fn sync(&self) -> Result<()> {
@@ -341,6 +346,8 @@ impl PendingFile {
     /// replaced and the file exists. The temporary file is removed then. What cannot be set is not
     /// an error but a warning in [`Committed`].
     pub fn commit(mut self, finish: Finish) -> Result<Committed> {
+        // Of what cannot be put in its place nothing is left.
+        self.kept_if = None;
         let WriteMode::Temporary(temporary) = &mut self.mode else {
             return Ok(Committed::default());
         };

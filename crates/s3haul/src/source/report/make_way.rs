@@ -71,13 +71,14 @@ async fn queue_all(
         if !batch.is_empty() && std::mem::take(&mut may_be_empty) {
             refuse_empty_source(job, engine).await?;
         }
-        if let Some(journal) = journal {
-            journal.begun(batch.iter().map(|named| mark(journal, named)).collect());
-        }
         let removals = batch.iter().map(|named| removal(job, engine, named));
         let mut actions = Vec::with_capacity(batch.len());
-        for action in join_all(removals).await {
-            actions.extend(action?);
+        for (named, action) in batch.iter().zip(join_all(removals).await) {
+            // What stays has no end that a journal would wait for.
+            if let Some(action) = action? {
+                journal.inspect(|journal| journal.begun(vec![mark(journal, named)]));
+                actions.push(action);
+            }
         }
         // The receiving side is closed if the job was cancelled.
         if queue.push(actions).await.is_err() || is_last {

@@ -377,8 +377,9 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
         }
         self.decided.bytes = 0;
         let transfers = self.looked_up().await;
-        self.plan.transfers.push(transfers).await?;
-        self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await
+        // A file may stand where a download needs a folder.
+        self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await?;
+        self.plan.transfers.push(transfers).await
     }
 
     /// Whether a name that only the target has stays nonetheless: the source's filter leaves it
