@@ -381,3 +381,47 @@ fn list_directory(path: &Path) -> io::Result<Vec<Found>> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use s3haul_wire::testing::{Reply, World, client};
+
+    use super::*;
+
+    fn folder(world: &World) -> JobFolder {
+        let prefix = ObjectName::new("b".to_owned(), "job/".to_owned());
+        JobFolder::Bucket { client: client(world), prefix }
+    }
+
+    /// What was behind it was taken for not there.
+    #[tokio::test(start_paused = true)]
+    async fn an_empty_page_is_not_the_end() {
+        let world = World::new(|seen| {
+            let (entries, token) = match seen.number {
+                0 => ("", "<NextContinuationToken>t</NextContinuationToken>"),
+                _ => {
+                    ("<Contents><Key>job/c/1</Key><ETag>\"e\"</ETag><Size>1</Size></Contents>", "")
+                }
+            };
+            Reply::ok(&format!(
+                "<ListBucketResult><IsTruncated>{}</IsTruncated>{token}{entries}\
+                 </ListBucketResult>",
+                !token.is_empty()
+            ))
+        });
+        let found = folder(&world).list("c").await.unwrap();
+        assert_eq!(found.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["1"]);
+        assert_eq!(world.seen().len(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_breaks_on_its_way_is_read_again() {
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-length: 4\r\netag: \"e\"\r\nx-amz-request-id: 1\r\n\r\n";
+        let world = World::new(move |seen| match seen.number {
+            0..2 => Reply::raw(format!("{head}te")),
+            _ => Reply::raw(format!("{head}text")),
+        });
+        assert_eq!(folder(&world).read("job.json").await.unwrap().unwrap(), b"text");
+    }
+}
