@@ -138,18 +138,16 @@ impl OpenUploads {
         loop {
             let input = ListParts { bucket, key, upload_id: id, part_number_marker };
             let page = self.client.list_parts(input).await?;
-            for part in page.parts {
-                if parts.last().is_some_and(|last| last.part_number >= part.part_number) {
-                    let message = format!("the parts of an upload of `{key}` are in no order");
-                    return Err(Error::new(ErrorKind::Server, message));
-                }
-                parts.push(part);
-            }
+            parts.extend(page.parts);
             match page.next_marker {
-                None => return Ok(parts),
+                None => {
+                    parts.sort_by_key(|part| part.part_number);
+                    parts.dedup_by_key(|part| part.part_number);
+                    return Ok(parts);
+                }
                 next if next <= part_number_marker => {
                     let message = format!("the list of parts of an upload of `{key}` has no end");
-                    return Err(Error::new(ErrorKind::Server, message));
+                    return Err(Error::new(ErrorKind::Integrity, message));
                 }
                 next => part_number_marker = next,
             }
