@@ -344,7 +344,7 @@ mod tests {
             find(name).places(&parse(text).unwrap()).into_iter().map(told).collect()
         };
         assert_eq!(of("d-100", ""), ["embedded0", "embedded50"]);
-        assert_eq!(of("d-100", "--tls --latencies 10"), ["embedded10", "embedded0s"]);
+        assert_eq!(of("d-100", "--tls --latencies 10"), ["embedded10", "embedded10s"]);
         assert_eq!(
             of("a", "--no-tls --servers embedded"),
             ["embedded0", "embedded10", "embedded50"]
