@@ -102,11 +102,10 @@ impl Shared {
         Ok(facts.is_file())
     }
 
-    /// Notes the file as it is now, and fails if it has changed since that was done first: only
-    /// lines that were checked are run.
-    fn refuse_changed(&self) -> Result<(), Failure> {
-        let Some(path) = &self.settings.file else { return Ok(()) };
-        let facts = path.metadata().map_err(|error| self.cannot_read(&error))?;
+    /// Notes a file as it is now, and fails if it has changed since that was done first: only lines
+    /// that were checked are to be run.
+    fn refuse_changed(&self, file: &File) -> Result<(), Failure> {
+        let facts = file.metadata().map_err(|error| self.cannot_read(&error))?;
         let state = (facts.len(), facts.modified().ok());
         if !facts.is_file() || *self.state.get_or_init(|| state) == state {
             return Ok(());
@@ -122,9 +121,11 @@ impl Shared {
 
     /// Reads the lines one by one until the end, or until `take` wants no more. Blocks.
     fn read(&self, mut take: impl FnMut(Item) -> Result<bool, Failure>) -> Result<(), Failure> {
-        self.refuse_changed()?;
-        let stream: Box<dyn Read> = match &self.settings.file {
-            Some(path) => Box::new(File::open(path).map_err(|error| self.cannot_read(&error))?),
+        let open = |path| File::open(path).map_err(|error| self.cannot_read(&error));
+        let file = self.settings.file.as_ref().map(open).transpose()?;
+        file.as_ref().map_or(Ok(()), |file| self.refuse_changed(file))?;
+        let stream: Box<dyn Read> = match &file {
+            Some(file) => Box::new(file),
             None => standard_streams::input(),
         };
         let mut reader = BufReader::new(stream);
@@ -145,7 +146,7 @@ impl Shared {
                 return Ok(());
             }
         }
-        self.refuse_changed()
+        file.as_ref().map_or(Ok(()), |file| self.refuse_changed(file))
     }
 
     /// A line, if there is a command in it that is to be run.

@@ -437,8 +437,7 @@ fn wrong_field(name: &str, value: &Value) -> Option<&'static str> {
     let is_absent = value.is_null();
     match name {
         "event" | "outcome" | "source" | "target" => {
-            // What is always there in a report is not null.
-            (!value.is_string() && (!is_absent || name != "event")).then_some("a text")
+            (!value.is_string() && !is_absent).then_some("a text")
         }
         _ => {
             let column = Column::of(name)?;

@@ -151,8 +151,8 @@ fn gives_new_names(job: &Job) -> bool {
 /// Whether a prefix is moved to one below it: what one run has moved is a source of the next one.
 pub(super) fn moves_below_itself(job: &Job) -> bool {
     let Task::Move(task) = &job.task else { return false };
-    let is_one_service = job.services.source.endpoint_url == job.services.target.endpoint_url;
-    if !is_one_service || job.reports.apply.is_some() {
+    // One service may have several host names.
+    if job.reports.apply.is_some() {
         return false;
     }
     let parsed = |path: &str| s3_uri::is_s3(path).then(|| s3_uri::parse(path).ok()).flatten();

@@ -10,7 +10,8 @@ use crate::support::{Bench, stderr, stdout};
 #[test]
 fn a_file_that_changes_while_it_is_run_is_a_failure() {
     let bench = Bench::with_objects(&["a", "b"]);
-    bench.file("f", &format!("cp s3://box/a f\n{}", "head s3://box/b\n".repeat(400)));
+    let lines = format!("rm s3://box/a --report f\n{}", "head s3://box/b\n".repeat(4_000));
+    bench.file("f", &lines);
     let output = bench.run("run f --jobs 1");
     assert_eq!(output.status.code(), Some(1));
     let printed = stderr(&output);

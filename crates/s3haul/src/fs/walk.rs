@@ -96,7 +96,9 @@ impl Walk {
         }
         // With a separator at its end a link names what it leads to.
         let is_link = || is_link(&root.components().collect::<PathBuf>());
-        if walk.options.follow_symlinks || !is_link() {
+        // What is written there goes through the link in any case.
+        let follows = walk.options.follow_symlinks || walk.options.is_target;
+        if follows || !is_link() {
             match rustix::fs::stat(root) {
                 Ok(stat) => match FileInfo::from_stat(&stat).kind {
                     FileKind::Directory => walk.enter(root, &shown),

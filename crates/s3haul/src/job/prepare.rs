@@ -308,7 +308,11 @@ fn chooser_of(
         ActionKind::Copy
             if (is_one_service || is_move) && source_bucket == bucket_of(plan.target.as_ref()) =>
         {
-            overlap(spec, plan).map_or(Names::KeysOfSameBucket, Names::KeysOfSameTree)
+            match overlap(spec, plan) {
+                Some(target) => Names::KeysOfSameTree(target),
+                None if is_one_service => Names::KeysOfSameBucket,
+                None => Names::Keys,
+            }
         }
         _ => Names::Keys,
     };

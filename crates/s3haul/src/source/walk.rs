@@ -94,7 +94,9 @@ impl FileStream {
 
 /// The name of a folder below another one, with a `/` at its end, where it lies there.
 fn relative_to(inner: &Path, outer: &Path) -> Option<String> {
-    let (inner, outer) = (inner.canonicalize().ok()?, outer.canonicalize().ok()?);
-    let below = inner.strip_prefix(outer).ok()?.to_str()?;
+    // It may not be there yet.
+    let there = inner.ancestors().find(|folder| folder.exists())?;
+    let inner = there.canonicalize().ok()?.join(inner.strip_prefix(there).ok()?);
+    let below = inner.strip_prefix(outer.canonicalize().ok()?).ok()?.to_str()?;
     (!below.is_empty()).then(|| format!("{below}/"))
 }

@@ -145,7 +145,9 @@ fn open(
         }
         Side::Local(folder) => {
             let follow_symlinks = spec.follow_symlinks;
-            let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
+            // The folder that was named is compared, also where it is a link.
+            let options =
+                WalkOptions { follow_symlinks, is_target: true, ..WalkOptions::default() };
             SideStream::of_folder(folder, options, filter, engine, ahead)
         }
         Side::Stream => unreachable!("roots are never streams"),

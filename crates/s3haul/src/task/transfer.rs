@@ -84,7 +84,7 @@ pub async fn run_transfer(
     };
     let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
     abort_open(&uploads, &report).await;
-    if let Some(folder) = of_shard.filter(|_| result.is_some())
+    if let Some(folder) = of_shard.filter(|_| matches!(result, Some(Ok(()))))
         && let Err(error) = make_durable(folder).await
     {
         report.fatal(error);
@@ -147,9 +147,9 @@ async fn keep(
 /// The folder is opened before the first file where it was there: errors from then on count.
 async fn make_durable((opened, folder): (Option<File>, PathBuf)) -> Result<()> {
     blocking(move || {
-        let opened = opened.map_or_else(|| File::open(&folder), Ok);
-        opened
-            .and_then(|opened| sync_file_system(&opened))
+        // A folder that is not there has nothing in it.
+        let Some(opened) = opened.or_else(|| File::open(&folder).ok()) else { return Ok(()) };
+        sync_file_system(&opened)
             .map_err(|error| Error::local("could not write to the disk what is in", &folder, error))
     })
     .await

@@ -239,7 +239,8 @@ async fn begin(
         return Ok(None);
     }
     let version = action.version_id.as_deref().unwrap_or_default();
-    let state = if is_all_sent_by_one && portion.is_none() {
+    let is_of_no_state = is_all_sent_by_one || head.etag.is_empty();
+    let state = if is_of_no_state && portion.is_none() {
         // A later run finds the upload, and as it is of no state that it knows, aborts it.
         format!("{:032x}", fastrand::u128(..))
     } else {
