@@ -48,6 +48,8 @@ mod job;
 #[cfg(target_os = "linux")]
 #[path = "cli/jobs.rs"]
 mod jobs;
+#[path = "cli/jobs_in_parts.rs"]
+mod jobs_in_parts;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/listing.rs"]

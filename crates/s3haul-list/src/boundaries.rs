@@ -31,16 +31,16 @@ pub struct Boundary {
     pub keys: u64,
 }
 
-/// Where keys are expected that no earlier listing found, because others have the same names: what
-/// a folder is to be compared with, say. The function is called once, when a first page has come
-/// that is not the last, so that what is found out beside that page counts, too.
+/// Where keys are expected although no earlier listing found them: those of a bucket that is
+/// compared with a folder, say, are expected where the folder has files. The function is called
+/// once, after the first page, so that what became known while that was listed is used as well.
 #[derive(Clone)]
 pub struct Expected(Arc<dyn Fn() -> Vec<Boundary> + Send + Sync>);
 
 impl Expected {
-    /// What the function says, which must not block.
-    pub fn new(says: impl Fn() -> Vec<Boundary> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(says))
+    /// Keys in ascending order, as the function returns them. It must not block.
+    pub fn new(find: impl Fn() -> Vec<Boundary> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
     }
 
     pub(crate) fn boundaries(&self) -> Vec<Boundary> {

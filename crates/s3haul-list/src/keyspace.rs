@@ -123,8 +123,8 @@ impl Keyspace {
 
     /// Cuts what the first page has left where keys are expected.
     fn cut_as_expected(&mut self) {
-        let is_for_it = !self.options.is_eager && self.options.delimiter.is_none();
-        if let Some(expected) = self.options.expected.take().filter(|_| is_for_it) {
+        let is_used = !self.options.is_eager && self.options.delimiter.is_none();
+        if let Some(expected) = self.options.expected.take().filter(|_| is_used) {
             let Self { options: KeyspaceOptions { prefix, page_size, .. }, .. } = self;
             self.known = Known::new(expected.boundaries(), prefix, *page_size);
             self.goes_as_expected = self.cut_at_boundaries();
@@ -133,8 +133,8 @@ impl Keyspace {
 
     /// Cuts the only segment at known boundaries, into a segment for each request that may be in
     /// flight; in the order of keys into more, so that the window holds those of all requests
-    /// twice. Gives whether there were any in the range. What is not so costs time and nothing
-    /// else: they are segments like all others, and behind the last boundary nothing is known.
+    /// twice. Gives whether there were any in the range. Wrong boundaries cost time only: the
+    /// segments are like all others, and behind the last boundary nothing is known.
     #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
     fn cut_at_boundaries(&mut self) -> bool {
         const ENDS_TO_CHOOSE_FROM: f64 = 4.0;

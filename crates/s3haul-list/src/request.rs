@@ -56,9 +56,10 @@ pub struct ListRequest {
     ///
     /// [`Listing::take_boundaries`]: crate::Listing::take_boundaries
     pub boundaries: Vec<Boundary>,
-    /// Where keys are expected, if there are no boundaries and it is not `is_eager`: as there may
-    /// be none all the same, the listing begins with one request, and after the first page with
-    /// few. What is not so costs time, as with boundaries.
+    /// Where keys are expected; used where there are no `boundaries` and `is_eager` is false. As
+    /// there may be few keys all the same, the listing begins with one request and sends four for
+    /// each page found until there are three pages. As with `boundaries`, wrong expectations cost
+    /// time only.
     pub expected: Option<Expected>,
     /// Bounds requests in flight together with others': each request holds one.
     pub permits: Option<Arc<Semaphore>>,

@@ -104,7 +104,8 @@ impl Shared {
 
     /// Notes a file as it is now, and fails if it has changed since that was done first: only lines
     /// that were checked are to be run.
-    fn refuse_changed(&self, file: &File) -> Result<(), Failure> {
+    fn refuse_changed(&self, file: Option<&File>) -> Result<(), Failure> {
+        let Some(file) = file else { return Ok(()) };
         let facts = file.metadata().map_err(|error| self.cannot_read(&error))?;
         let state = (facts.len(), facts.modified().ok());
         if !facts.is_file() || *self.state.get_or_init(|| state) == state {
@@ -123,7 +124,7 @@ impl Shared {
     fn read(&self, mut take: impl FnMut(Item) -> Result<bool, Failure>) -> Result<(), Failure> {
         let open = |path| File::open(path).map_err(|error| self.cannot_read(&error));
         let file = self.settings.file.as_ref().map(open).transpose()?;
-        file.as_ref().map_or(Ok(()), |file| self.refuse_changed(file))?;
+        self.refuse_changed(file.as_ref())?;
         let stream: Box<dyn Read> = match &file {
             Some(file) => Box::new(file),
             None => standard_streams::input(),
@@ -146,7 +147,7 @@ impl Shared {
                 return Ok(());
             }
         }
-        file.as_ref().map_or(Ok(()), |file| self.refuse_changed(file))
+        self.refuse_changed(file.as_ref())
     }
 
     /// A line, if there is a command in it that is to be run.

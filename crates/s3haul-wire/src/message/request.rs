@@ -44,8 +44,8 @@ impl Operation {
         self.name == "AbortMultipartUpload"
     }
 
-    /// Whether the service may take long over it although few bytes go through the connection, and
-    /// others can be sent meanwhile.
+    /// Whether the service copies an object by itself: that may take long, but few bytes go through
+    /// the connection.
     pub(crate) fn is_copy(&self) -> bool {
         self.name == "CopyObject"
     }

@@ -17,6 +17,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::engine::core::{Engine, Place};
 use crate::fs::FileBatch;
 use s3haul_list::{Boundary, Expected, ListRequest};
 use s3haul_wire::Client;
@@ -115,6 +116,13 @@ pub(crate) enum Original {
 }
 
 impl Original {
+    /// The source, below this root.
+    pub(crate) fn of_source(engine: &Engine, root: &str) -> Self {
+        let client = Place::Source.client(engine).clone();
+        let bucket = Place::Source.bucket(engine).to_owned();
+        Self::Prefix { client, bucket, root: root.to_owned() }
+    }
+
     /// Gives a request for the copy, whose names follow `root`, what is known of the original,
     /// unless the copy has boundaries of its own.
     pub(crate) async fn teach(&self, root: &str, request: &mut ListRequest) {

@@ -5,14 +5,13 @@
 //! in nothing still sends one request, so that a missing bucket is noticed.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::engine::core::{Engine, Place};
 use crate::job::prepare::Prepared;
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
-use crate::source::hints::{Hints, Listed, NamesAhead, Original};
+use crate::source::hints::{Hints, Listed, Original};
 use s3haul_list::{
     Boundary, KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
@@ -24,7 +23,7 @@ use s3haul_wire::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
 const LISTING_SHARE: usize = 4;
 
 /// What to list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NamesRequest<'a> {
     /// Which bucket.
     pub(crate) place: Place,
@@ -46,19 +45,8 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) versions: Option<VersionRule>,
     /// A listing that brings no key says by a last page whether there is any at all.
     pub(crate) proves_emptiness: bool,
-    /// Where the same names should be.
-    pub(crate) same_names: SameNames<'a>,
-}
-
-/// What should have the same names as a side of a sync or comparison.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum SameNames<'a> {
-    /// Nothing that is known before.
-    Unknown,
-    /// The source, below this root.
-    Source(&'a str),
-    /// The folder that is the other side, which is walked.
-    Folder(&'a Arc<NamesAhead>),
+    /// The other side of a sync or comparison, which should have the same names.
+    pub(crate) original: Option<Original>,
 }
 
 impl<'a> NamesRequest<'a> {
@@ -76,7 +64,7 @@ impl<'a> NamesRequest<'a> {
             is_one: !job.plan.is_directory && !root.is_empty(),
             versions: job.spec.versions,
             proves_emptiness: false,
-            same_names: SameNames::Unknown,
+            original: None,
         }
     }
 }
@@ -232,15 +220,7 @@ impl NameListing {
             ranges,
             current: None,
             hints: None,
-            original: match names.same_names {
-                SameNames::Unknown => None,
-                SameNames::Source(root) => Some(Original::Prefix {
-                    client: Place::Source.client(engine).clone(),
-                    bucket: Place::Source.bucket(engine).to_owned(),
-                    root: root.to_owned(),
-                }),
-                SameNames::Folder(ahead) => Some(Original::Folder(Arc::clone(ahead))),
-            },
+            original: names.original,
             selector: names.versions.map(VersionSelector::new),
             listed: 0,
             last: String::new(),

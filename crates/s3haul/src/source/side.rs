@@ -95,8 +95,8 @@ impl SideStream {
         request: NamesRequest<'_>,
         filter: Arc<Filter>,
     ) -> Self {
-        let listing = Box::new(NameListing::new(engine, request));
         let root = Arc::new(Root::Prefix(request.root.to_owned()));
+        let listing = Box::new(NameListing::new(engine, request));
         Self::new(Source::Objects { listing, root }, filter)
     }
 

@@ -11,8 +11,8 @@ use crate::fs::{FileBatch, Walk, WalkOptions};
 use crate::plan::filter::Filter;
 use crate::source::hints::NamesAhead;
 
-/// Batches of files that a walk may be ahead: what tells a listing of the same names where eight
-/// pages of them end.
+/// Batches of files that a walk may be ahead: the names of eight pages, for a listing of the same
+/// names to be cut at.
 const BATCHES_AHEAD: usize = 32;
 
 /// Batches of a walk; dropping it ends the walk.

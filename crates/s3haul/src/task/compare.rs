@@ -26,8 +26,8 @@ use crate::job::spec::Clients;
 use crate::plan::content::Depth;
 use crate::plan::filter::FilterRule;
 use crate::plan::paths::Side;
-use crate::source::hints::NamesAhead;
-use crate::source::listing::{NamesRequest, SameNames};
+use crate::source::hints::{NamesAhead, Original};
+use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
 use comparison::Comparison;
 pub(crate) use outcome::{CompareSink, CompareSummary};
@@ -134,12 +134,12 @@ fn open(
                 is_one: false,
                 versions: None,
                 proves_emptiness: false,
-                same_names: match source {
+                original: Some(match source {
                     Side::Object(source) if place == Place::Target => {
-                        SameNames::Source(&source.key)
+                        Original::of_source(engine, &source.key)
                     }
-                    _ => SameNames::Folder(ahead),
-                },
+                    _ => Original::Folder(Arc::clone(ahead)),
+                }),
             };
             SideStream::of_prefix(engine, request, filter)
         }

@@ -21,8 +21,8 @@ use crate::journal::Journal;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
-use crate::source::hints::NamesAhead;
-use crate::source::listing::{NamesRequest, SameNames};
+use crate::source::hints::{NamesAhead, Original};
+use crate::source::listing::NamesRequest;
 use crate::source::presence::has_any;
 use crate::source::side::SideStream;
 use crate::task::divided::start_divided;
@@ -120,7 +120,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
             }
             Side::Object(name) => {
                 let through = range.through.as_deref();
-                let names = names_request(job, place, (&name.key, &ahead), &filter);
+                let names = names_request(job, engine, place, (&name.key, &ahead), &filter);
                 let request = NamesRequest { after: after(place), through, ..names };
                 SideStream::of_prefix(engine, request, Arc::clone(&filter))
             }
@@ -140,8 +140,9 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
 /// What is listed of a side: what its filter can take in, unless all names count.
 fn names_request<'a>(
     job: &'a Prepared,
+    engine: &Engine,
     place: Place,
-    (root, ahead): (&'a str, &'a Arc<NamesAhead>),
+    (root, ahead): (&'a str, &Arc<NamesAhead>),
     filter: &'a Filter,
 ) -> NamesRequest<'a> {
     let options = &job.spec.sync;
@@ -159,10 +160,12 @@ fn names_request<'a>(
         is_one: false,
         versions: job.spec.versions.filter(|_| place == Place::Source),
         proves_emptiness: place == Place::Source && options.delete,
-        same_names: match &job.plan.source {
-            Side::Object(source) if place == Place::Target => SameNames::Source(&source.key),
+        original: Some(match &job.plan.source {
+            Side::Object(source) if place == Place::Target => {
+                Original::of_source(engine, &source.key)
+            }
             // Nothing is noted where no side is a folder.
-            _ => SameNames::Folder(ahead),
-        },
+            _ => Original::Folder(Arc::clone(ahead)),
+        }),
     }
 }

@@ -1,0 +1,103 @@
+//! Large objects of jobs that are killed: they go on from their parts, or leave none behind.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::jobs::{WAIT_MAX, jobs};
+use crate::support::Bench;
+
+/// So slow that a large object is killed amid its parts.
+const SLOW: &str = "--max-bandwidth 12MB/s --max-concurrent-requests 2 --no-progress --quiet";
+
+/// Starts a command that moves one large object and kills it once some parts are done; gives the
+/// name of its job.
+fn kill_in_parts(bench: &Bench, args: &str) -> String {
+    let mut child = bench.spawn(args);
+    let begun = Instant::now();
+    // Some parts are done once the journal has seen three seconds.
+    while jobs(bench).iter().all(|job| job["in_parts"] != 1)
+        || begun.elapsed() < Duration::from_secs(3)
+    {
+        assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
+        assert!(begun.elapsed() < WAIT_MAX);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    jobs(bench)[0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_large_file_goes_on_from_its_parts() {
+    let mut bench = Bench::recorded();
+    let text = "0123456789abcdef".repeat(4 << 20);
+    bench.file("in/large", &text);
+    let begin = |args: &str| kill_in_parts(&bench, args);
+    let id = begin(&format!("cp --recursive in s3://box/x/ {SLOW}"));
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    let id = begin(&format!("cp --recursive s3://box/x/ down {SLOW}"));
+    assert_eq!(bench.names_in("down"), [".large.s3haul-tmp"]);
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.read("down/large"), text);
+    assert_eq!(bench.names_in("down"), ["large"]);
+    bench.end();
+    let (mut sent, mut received) = (0, 0);
+    for line in bench.read("ledger").lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        sent += usize::from(line["operation"] == "UploadPart");
+        received += usize::from(line["operation"] == "GetObject");
+    }
+    // Eight parts each; what was in flight when the process was killed comes again.
+    assert!((8..=11).contains(&sent), "{sent} parts were sent");
+    assert!((8..=11).contains(&received), "{received} ranges were received");
+}
+
+/// Its upload stayed open. With a checksum of the kind that parts are sent with it goes on.
+#[test]
+fn a_killed_copy_through_this_machine_leaves_no_upload_behind() {
+    for (algorithm, sent_max) in [("CRC64NVME", 11), ("CRC32", 16)] {
+        let mut bench = Bench::recorded();
+        bench.file("in/large", &"0123456789abcdef".repeat(4 << 20));
+        bench
+            .ok(&format!("cp --recursive in s3://box/x/ --checksum-algorithm {algorithm} --quiet"));
+        let before = bench.read("ledger").matches("\"UploadPart\"").count();
+        let id = kill_in_parts(
+            &bench,
+            &format!("cp --recursive s3://box/x/ s3://box/y/ --stream {SLOW}"),
+        );
+        bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+        assert_eq!(bench.ok("uploads ls s3://box"), "", "{algorithm}");
+        assert_eq!(bench.status("verify in s3://box/y/"), 0, "{algorithm}");
+        bench.end();
+        let sent = bench.read("ledger").matches("\"UploadPart\"").count() - before;
+        assert!((8..=sent_max).contains(&sent), "{algorithm}: {sent} parts were sent");
+    }
+}
+
+#[test]
+fn parts_of_what_has_changed_or_gone_are_dropped() {
+    let bench = Bench::recorded();
+    let text = "0123456789abcdef".repeat(4 << 20);
+    bench.file("in/small", "small");
+    bench.file("in/large", &text);
+    let id = kill_in_parts(&bench, &format!("cp --recursive in s3://box/x/ {SLOW}"));
+    assert_eq!(bench.lines("uploads ls s3://box").len(), 1);
+    let changed = text.replace('a', "A");
+    bench.file("in/large", &changed);
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    assert_eq!(bench.ok("cat s3://box/x/large"), changed);
+    let id = kill_in_parts(&bench, &format!("cp --recursive s3://box/x/ down {SLOW}"));
+    bench.ok("rm s3://box/x/large --quiet");
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.names_in("down"), ["small"]);
+    let id = kill_in_parts(&bench, &format!("cp --recursive in s3://box/y/ {SLOW}"));
+    bench.remove("in/large");
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    assert_eq!(bench.lines("ls s3://box/y/").len(), 1);
+}
