@@ -4,7 +4,7 @@
 //! single key, a key that XML cannot carry, and all keys at servers without `DeleteObjects` go out
 //! as `DeleteObject`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,9 +15,7 @@ use crate::action::queue::{Action, Planned};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::object::{is_missing, refuse_changed};
-use crate::engine::remove_object::is_gone;
-use crate::engine::remove_object::removal_kind;
-use crate::engine::remove_object::remove_one;
+use crate::engine::remove_object::{is_gone, removal_kind, remove_checked, remove_one, replaced};
 use crate::engine::settings::KEYS_MAX;
 use crate::engine::worker_pool::WorkerCount;
 use crate::event::ObjectEvent;
@@ -171,6 +169,10 @@ fn conclude_batch(
             Err(error) if matches!(error.kind(), ErrorKind::Throttled | ErrorKind::Server) => {
                 again.push(action);
             }
+            Err(error) if is_condition(&error) && action.expected.is_none() => {
+                let error = replaced(engine, place, &action.key);
+                conclude(engine, place, action, Err(error));
+            }
             result => conclude(engine, place, action, gone_is_removed(result)),
         }
     }
@@ -186,37 +188,36 @@ fn conclude_batch(
 /// What a `DeleteObjects` did not remove, by key and version.
 struct Refusals {
     by_name: HashMap<(String, Option<String>), DeleteRefused>,
-    /// Those of which the server did not say which version it meant, and that met one: it may have
-    /// meant any of that key.
-    of_any_version: HashMap<String, DeleteRefused>,
+    /// Those that met an action: a manifest may name a key more than once, and where the server did
+    /// not say which version it meant, it may have meant any of that key.
+    met: HashSet<(String, Option<String>)>,
 }
 
 impl Refusals {
     fn new(refused: Vec<DeleteRefused>) -> Self {
         let name = |refused: &DeleteRefused| (refused.key.clone(), refused.version_id.clone());
         let by_name = refused.into_iter().map(|refused| (name(&refused), refused)).collect();
-        Self { by_name, of_any_version: HashMap::new() }
+        Self { by_name, met: HashSet::new() }
     }
 
     /// That of an action.
     fn of(&mut self, action: &DeleteAction) -> Option<DeleteRefused> {
-        if self.by_name.is_empty() && self.of_any_version.is_empty() {
+        if self.by_name.is_empty() {
             return None;
         }
         let mut name = (action.key.clone(), action.version_id.clone());
-        if let Some(refused) = self.by_name.remove(&name) {
-            return Some(refused);
+        if !self.by_name.contains_key(&name) {
+            name.1.take()?;
         }
-        name.1.take()?;
-        if let Some(refused) = self.by_name.remove(&name) {
-            self.of_any_version.insert(name.0.clone(), refused);
-        }
-        self.of_any_version.get(&name.0).cloned()
+        let refused = self.by_name.get(&name)?.clone();
+        self.met.insert(name);
+        Some(refused)
     }
 
     /// Those that no action asked for.
     fn left(self) -> impl Iterator<Item = DeleteRefused> {
-        self.by_name.into_values()
+        let Self { by_name, met } = self;
+        by_name.into_iter().filter(move |(name, _)| !met.contains(name)).map(|(_, refused)| refused)
     }
 }
 
@@ -228,10 +229,16 @@ async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
             return;
         }
         join_all(group.into_iter().map(|action| async move {
-            let version_id = action.version_id.as_deref();
-            let result =
-                remove_one(engine, place, &action.key, version_id, action.if_match()).await;
-            let result = gone_is_removed(result);
+            let (key, version_id) = (action.key.as_str(), action.version_id.as_deref());
+            let removed = remove_one(engine, place, key, version_id, action.if_match()).await;
+            let result = match (removed, action.if_match()) {
+                (Err(error), Some(etag))
+                    if action.expected.is_none() || error.code() == "NotImplemented" =>
+                {
+                    remove_checked(engine, place, (key, etag), error).await
+                }
+                (removed, _) => gone_is_removed(removed),
+            };
             conclude(engine, place, action, result);
         }))
         .await;
@@ -265,6 +272,11 @@ fn fits_xml(key: &str) -> bool {
     })
 }
 
+/// Whether the condition of a removal did not hold.
+fn is_condition(error: &Error) -> bool {
+    error.kind() == ErrorKind::PreconditionFailed
+}
+
 fn is_unknown_operation(error: &Error) -> bool {
     error.code() == "NotImplemented"
         || error.service_error().is_some_and(|service| matches!(service.status, 405 | 501))
@@ -274,7 +286,11 @@ fn error_of(refused: DeleteRefused) -> Error {
     let kind = match refused.code.as_str() {
         "AccessDenied" => ErrorKind::AccessDenied,
         "SlowDown" => ErrorKind::Throttled,
-        "InternalError" | "ServiceUnavailable" | "OperationAborted" => ErrorKind::Server,
+        "InternalError"
+        | "ServiceUnavailable"
+        | "OperationAborted"
+        | "ConditionalRequestConflict" => ErrorKind::Server,
+        "PreconditionFailed" => ErrorKind::PreconditionFailed,
         "NoSuchKey" | "NoSuchVersion" => ErrorKind::NotFound,
         _ => ErrorKind::Request,
     };
@@ -323,6 +339,22 @@ mod tests {
         let found = ["1", "2"].map(|version| refusals.of(&action(version)).is_some());
         assert_eq!(found, [true, true]);
         assert_eq!(refusals.left().count(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_meets_each_removal_of_its_key() {
+        let world = World::new(|_| {
+            Reply::ok(
+                "<DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code></Error>\
+                 </DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let batch = ["a", "b", "a"]
+            .map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
+        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (1, 2));
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,9 +1,10 @@
 //! Properties of objects: looked at, and changed where they differ.
 //!
 //! What is to be done is decided in [`crate::plan::change`]. A copy onto itself holds on to the
-//! state that was looked at (`x-amz-copy-source-if-match`) and brings everything along in one
-//! request, so that a run that is killed leaves each object either as it was or as it shall be.
-//! Objects that `CopyObject` does not take go in parts ([`crate::engine::server_copy`]).
+//! state that was looked at, as what is read (`x-amz-copy-source-if-match`) and as what is written
+//! over (`If-Match`), and brings everything along in one request, so that a run that is killed
+//! leaves each object either as it was or as it shall be. Objects that `CopyObject` does not take
+//! go in parts ([`crate::engine::server_copy`]).
 
 use std::sync::Arc;
 
@@ -13,14 +14,14 @@ use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_set;
 use crate::engine::copy_props::{CopyPlan, forget_metadata};
 use crate::engine::core::{Engine, Place};
-use crate::engine::object::{head, refuse_changed};
+use crate::engine::object::{conditions_of, has_no_conditions, head, refuse_changed};
 use crate::engine::server_copy::{assemble, carry_tags, part_size, source_replaced};
 use crate::engine::settings::must_copy_in_parts;
 use crate::engine::worker_pool::run_each;
 use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::{CopyAction, SetAction};
 use crate::plan::change::{LegalHoldStep, ObjectChange, SelfCopy, Steps};
-use crate::plan::expected::Expected;
+use crate::plan::expected::{Expected, State, TargetState};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Acl, Conditions, CopyObject, CopySource};
 use s3haul_wire::units::RequestCounts;
@@ -97,8 +98,12 @@ async fn copy_onto_itself(
     if engine.settings.change.keep_acl {
         properties.grants = read_acl(engine, key).await?.as_grants();
     }
+    let expected = expected(head);
     if must_copy_in_parts(head.size) {
-        return copy_parts(engine, key, head, properties).await;
+        return match copy_parts(engine, key, (head, expected), properties).await {
+            Err(error) if is_retried_refusal(&error) && is_changed(engine, key).await => Ok(()),
+            copied => copied.map_err(source_replaced),
+        };
     }
     let changed = properties.clone();
     if !replaces_metadata {
@@ -114,9 +119,15 @@ async fn copy_onto_itself(
         replace_metadata: Some(replaces_metadata),
         replace_tagging: None,
         checksum: None,
-        conditions: Conditions::default(),
+        conditions: conditions_of(engine, Some(&expected)),
     };
-    let copied = engine.send(|| engine.source.copy_object(input)).await;
+    let copied = match engine.send(|| engine.source.copy_object(input)).await {
+        Err(error) if has_no_conditions(engine, Some(&expected), &error) => {
+            let input = CopyObject { conditions: Conditions::default(), ..input };
+            engine.send(|| engine.source.copy_object(input)).await
+        }
+        copied => copied,
+    };
     match copied {
         Ok(written) => {
             let touched = ObjectChange::touched(&head.properties, &changed);
@@ -131,6 +142,12 @@ async fn copy_onto_itself(
         Err(error) => return Err(source_replaced(error)),
     }
     Ok(())
+}
+
+/// The object in the state that was looked at, as what is read and what is written over.
+fn expected(head: &ObjectHead) -> Box<Expected> {
+    let state = State { size: head.size, etag: head.etag.clone(), ..State::default() };
+    Expected::new(state.clone(), TargetState::Found(state))
 }
 
 /// Whether a condition failed only after an attempt whose answer was lost: that may have been
@@ -168,9 +185,14 @@ async fn check_first(engine: &Engine, key: &str, (touched, etag): (u32, &str)) {
 async fn copy_parts(
     engine: &Arc<Engine>,
     key: &str,
-    head: &ObjectHead,
+    (head, expected): (&ObjectHead, Box<Expected>),
     mut properties: ObjectProperties,
 ) -> Result<()> {
+    if head.missing_metadata > 0 {
+        let message = "it has metadata that S3 does not return, and that a copy in parts, which an \
+                       object of this size needs, would lose: nothing was changed";
+        return Err(Error::new(ErrorKind::Request, message));
+    }
     let action = CopyAction {
         source_key: key.to_owned(),
         target_key: key.to_owned(),
@@ -179,7 +201,7 @@ async fn copy_parts(
         version_id: None,
         head: None,
         reason: None,
-        expected: None,
+        expected: Some(expected),
     };
     let slots = engine.limits.large(head.size.div_ceil(part_size(engine, head.size))).await;
     let plan = CopyPlan { inherit_tags: true, ..CopyPlan::default() };

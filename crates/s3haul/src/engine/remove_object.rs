@@ -41,7 +41,9 @@ pub(crate) async fn remove_source_object(
     }
     let if_match = Some(etag).filter(|etag| !etag.is_empty());
     let removed = match remove_one(engine, Place::Moved, key, None, if_match).await {
-        Err(error) if if_match.is_some() => remove_checked(engine, key, etag, error).await,
+        Err(error) if if_match.is_some() => {
+            remove_checked(engine, Place::Moved, (key, etag), error).await
+        }
         result => result,
     };
     if removed.is_err() {
@@ -52,7 +54,12 @@ pub(crate) async fn remove_source_object(
 
 /// What to do about a conditional removal that was refused: an attempt whose answer was lost may
 /// have removed the object, and not every server knows the condition.
-async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) -> Result<()> {
+pub(crate) async fn remove_checked(
+    engine: &Engine,
+    place: Place,
+    (key, etag): (&str, &str),
+    error: Error,
+) -> Result<()> {
     let is_refused = error.kind() == ErrorKind::PreconditionFailed;
     if is_gone(&error) {
         return Ok(());
@@ -60,18 +67,21 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     if !is_refused && error.code() != "NotImplemented" {
         return Err(error);
     }
-    match head_at(engine, Place::Moved, key, None).await {
+    match head_at(engine, place, key, None).await {
         Err(error) if is_gone(&error) => Ok(()),
         Ok(found) if found.etag == etag && !is_refused => {
-            remove_one(engine, Place::Moved, key, None, None).await
+            remove_one(engine, place, key, None, None).await
         }
         _ if !is_refused => Err(error),
-        _ => {
-            let bucket = &engine.settings.source_bucket;
-            let message = format!("`s3://{bucket}/{key}` was replaced and was not removed");
-            Err(Error::new(ErrorKind::SourceChanged, message))
-        }
+        _ => Err(replaced(engine, place, key)),
     }
+}
+
+/// The error of a removal whose object is no longer the one that was meant.
+pub(crate) fn replaced(engine: &Engine, place: Place, key: &str) -> Error {
+    let bucket = place.bucket(engine);
+    let message = format!("`s3://{bucket}/{key}` was replaced and was not removed");
+    Error::new(ErrorKind::SourceChanged, message)
 }
 
 /// Action kind under which removals of a job are reported.

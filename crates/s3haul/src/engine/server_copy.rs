@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::engine::copy_props::CarriedTags;
 use crate::engine::copy_props::CopyPlan;
 use crate::engine::copy_props::tagging_query;
@@ -169,7 +171,7 @@ impl PartsCopy {
         let (bucket, key) = (&settings.target_bucket, &action.target_key);
         let version = action.version_id.as_deref().unwrap_or_default();
         let source = PartsSource {
-            state: format!("{etag} {version}"),
+            state: format!("{etag} {version} {:032x}", fingerprint(&properties)),
             size: action.size,
             part_size: part_size(engine, action.size),
         };
@@ -261,10 +263,36 @@ impl PartsCopy {
     }
 }
 
+/// What an upload was begun with. Parts of an upload with other properties are of no use either:
+/// tags, metadata and locks of a source change without its `ETag`.
+fn fingerprint(properties: &ObjectProperties) -> u128 {
+    let mut properties = properties.clone();
+    properties.metadata.iter_mut().for_each(|metadata| metadata.sort_unstable());
+    xxh3_128(format!("{properties:?}").as_bytes())
+}
+
 /// A condition on the source that no longer holds is not one on the target.
 pub(crate) fn source_replaced(error: Error) -> Error {
     if error.kind() == ErrorKind::PreconditionFailed {
         return Error::new(ErrorKind::SourceChanged, error.to_string());
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_of_what_an_upload_was_begun_with() {
+        let properties = |metadata: &[&str], tagging: &str| ObjectProperties {
+            metadata: Some(metadata.iter().map(|name| ((*name).into(), "1".into())).collect()),
+            tagging: Some(tagging.to_owned()),
+            ..ObjectProperties::default()
+        };
+        let of = |metadata, tagging| fingerprint(&properties(metadata, tagging));
+        assert_eq!(of(&["a", "b"], "t=1"), of(&["b", "a"], "t=1"));
+        assert_ne!(of(&["a", "b"], "t=1"), of(&["a", "b"], "t=2"));
+        assert_ne!(of(&["a"], "t=1"), of(&["a", "b"], "t=1"));
+    }
 }

@@ -77,6 +77,8 @@ pub struct Disorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Standing {
     is_current: bool,
+    /// It is the first of its key, and the current one whatever the server calls it.
+    is_first: bool,
     /// It is the current one, or the current one and all between are delete markers.
     is_below_markers_only: bool,
     /// Noncurrent versions that are newer, delete markers not counted.
@@ -138,7 +140,7 @@ impl VersionSelector {
                 version.is_delete_marker && is_older(standing, version, older_than_s)
             }
             VersionRule::Noncurrent { keep, older_than_s } => {
-                !standing.is_current
+                !(standing.is_current || standing.is_first)
                     && standing.rank >= keep
                     && is_older(standing, version, older_than_s)
             }
@@ -169,9 +171,10 @@ impl VersionSelector {
             self.state = KeyState { key: version.key.to_owned(), ..KeyState::default() };
         }
         let state = &mut self.state;
-        let is_current = version.is_latest;
+        let (is_current, is_first) = (version.is_latest, !state.has_any);
         let standing = Standing {
             is_current,
+            is_first,
             is_below_markers_only: !state.has_version && (is_current || state.has_current),
             rank: state.noncurrent,
             // A successor that is older than it is none: the two were returned out of order.
@@ -180,7 +183,7 @@ impl VersionSelector {
         state.has_any = true;
         state.has_current |= is_current;
         state.has_version |= !version.is_delete_marker;
-        state.noncurrent += u64::from(!is_current && !version.is_delete_marker);
+        state.noncurrent += u64::from(!is_current && !is_first && !version.is_delete_marker);
         state.last_s = Some(version.last_modified_s);
         standing
     }

@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::action::queue::{Closed, Planned, Queue};
 use crate::engine::core::Engine;
@@ -29,6 +32,10 @@ use s3haul_wire::error::Result;
 
 /// Bytes that a shard queues before it looks at its time again, about.
 pub(crate) const SLICE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How long a removal waits for others at most: an object may be replaced while a listing goes on
+/// for hours.
+const REMOVAL_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Makes the action of an entry; `None` if it is left out.
 pub(crate) type MakeAction<A> = fn(&Prepared, &Engine, Taken<'_>) -> Option<A>;
@@ -80,8 +87,8 @@ pub(crate) async fn try_plan<A: Planned>(
     if is_queued { planned } else { Ok(Err(Closed)) }
 }
 
-/// Queues what the source gives. Removals wait until there are as many as one request takes; those
-/// that still wait at the end are left in `gathered`.
+/// Queues what the source gives. Removals wait until there are as many as one request takes, but
+/// not for long; those that still wait at the end are left in `gathered`.
 async fn queue_all<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
@@ -92,6 +99,7 @@ async fn queue_all<A: Planned>(
     let together = if job.removes() && is_listed(job) { A::BATCH_MAX } else { 1 };
     let journal = engine.report.journal();
     let mut entries = Entries::open(job, engine, pass).await?;
+    let mut waiting_since = Instant::now();
     while let Some(batch) = entries.next().await? {
         let position = entries.position();
         let row = position.as_ref().filter(|_| entries.is_numbered()).map(|row| row.name.clone());
@@ -116,7 +124,12 @@ async fn queue_all<A: Planned>(
         let is_refused = allowed < actions.len();
         actions.truncate(allowed);
         gathered.append(&mut actions);
-        let rest = gathered.split_off(gathered.len() - gathered.len() % together);
+        let is_over = waiting_since.elapsed() >= REMOVAL_WAIT_MAX;
+        let whole = gathered.len() - gathered.len() % together;
+        let rest = gathered.split_off(if is_over { gathered.len() } else { whole });
+        if whole > 0 || is_over {
+            waiting_since = Instant::now();
+        }
         if queue.push(std::mem::replace(gathered, rest)).await.is_err() {
             return Ok(Err(Closed));
         }
@@ -367,13 +380,17 @@ pub(crate) fn delete_action(
     _: &Engine,
     Taken { entry, .. }: Taken<'_>,
 ) -> Option<DeleteAction> {
-    // `rm` removes whatever is there, as the AWS tools do. But if conditions were checked, they may
-    // have been checked against an old manifest: then the object must still be the same.
+    // `rm` removes whatever is there, as the AWS tools do. But if conditions were checked, the
+    // object must still be the one that they were checked of; that of a manifest may be days old.
+    // A version never changes.
     let is_checked = job.chooser.is_some() || job.spec.conditions.needs_facts();
     let action = object_removal(entry)?;
-    let needs_etag = job.spec.manifest.is_some() && is_checked;
-    let etag = if needs_etag { action.etag } else { String::new() };
-    Some(DeleteAction { etag, ..action })
+    if !is_checked || action.version_id.is_some() {
+        return Some(DeleteAction { etag: String::new(), ..action });
+    }
+    let is_old = job.spec.manifest.is_some() && action.if_match().is_some();
+    let found = || Expected::new(entry.state(), TargetState::Unknown);
+    Some(if is_old { action.expecting(found()) } else { action })
 }
 
 /// The removal of an object in the state that was listed; `None` for what is no object.

@@ -9,6 +9,7 @@ use s3haul::job::{
 };
 use s3haul::plan::conditions::Pattern;
 use s3haul::script::Template;
+use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ObjectProperties;
 
 use crate::world::World;
@@ -39,6 +40,50 @@ async fn run(world: &World, spec: &TransferSpec) -> Vec<String> {
     let done = world.log.count("done");
     assert_eq!(reported, done, "a dry run lists what a run does: {:?}", world.log.lines());
     world.keys().await
+}
+
+/// Removes what has at least two bytes.
+fn large_ones(world: &World) -> TransferSpec {
+    let spec = world.spec(TransferCommand::Remove, "s3://bucket/d", None);
+    TransferSpec { recursive: true, conditions: at_least(2), ..spec }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_replaced_an_object_since_its_conditions_were_checked_stays() {
+    for replaced in [&["d/a"][..], &["d/a", "d/b"]] {
+        let world = World::new();
+        for key in replaced {
+            object(&world, key, 5, "").await;
+        }
+        let fault = Fault::new(Effect::Delay(Duration::from_secs(5)));
+        for operation in ["DeleteObject", "DeleteObjects"] {
+            world.sim.weather().push(fault.clone().operation(operation).times(1));
+        }
+        let replacing = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            object(&world, "d/a", 1, "").await;
+        };
+        let (summary, ()) = tokio::join!(world.run(large_ones(&world)), replacing);
+        assert_eq!(summary.unwrap().failed, 1, "{:?}", world.log.lines());
+        assert!(world.log.lines().iter().any(|line| line.contains("was replaced")));
+        assert_eq!(world.keys().await, ["d/a"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn removals_do_not_wait_for_the_end_of_a_long_listing() {
+    let world = World::new();
+    for n in 0..3000 {
+        object(&world, &format!("d/{n:04}"), if n == 0 { 2 } else { 1 }, "").await;
+    }
+    let fault = Fault::new(Effect::Delay(Duration::from_secs(6)));
+    world.sim.weather().push(fault.operation("ListObjectsV2").always());
+    let looking = async {
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        world.sim.ledger().count("DeleteObject")
+    };
+    let (summary, removed) = tokio::join!(world.run(large_ones(&world)), looking);
+    assert_eq!((summary.unwrap().done, removed), (1, 1), "{:?}", world.log.lines());
 }
 
 #[tokio::test(start_paused = true)]

@@ -50,7 +50,15 @@ const ONE_TAG: &str = "<Tag><Key>a</Key><Value>1 2</Value></Tag>";
 
 /// Changes one object; gives the requests and what became of it.
 async fn set(change: ObjectChange, size: u64, tags: &'static str) -> (Vec<Seen>, Counts) {
-    let server = answer(size, tags);
+    set_at(change, size, answer(size, tags)).await
+}
+
+/// The same at another server.
+async fn set_at(
+    change: ObjectChange,
+    size: u64,
+    server: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
+) -> (Vec<Seen>, Counts) {
     let world = World::new(move |seen| server(seen).confirming(seen));
     let client = client_with(&world, config());
     let report = Arc::new(Reporter::new(Arc::new(crate::event::NoEvents)));
@@ -72,6 +80,12 @@ async fn set(change: ObjectChange, size: u64, tags: &'static str) -> (Vec<Seen>,
 fn content_type() -> ObjectChange {
     let content_type = Some("image/png".to_owned());
     let properties = ObjectProperties { content_type, ..ObjectProperties::default() };
+    ObjectChange { properties, ..ObjectChange::default() }
+}
+
+fn class(name: &str) -> ObjectChange {
+    let storage_class = Some(name.to_owned());
+    let properties = ObjectProperties { storage_class, ..ObjectProperties::default() };
     ObjectChange { properties, ..ObjectChange::default() }
 }
 
@@ -98,6 +112,7 @@ async fn five_gigabytes_are_copied_at_once() {
     for (name, value) in [
         ("x-amz-copy-source", Some("box/k")),
         ("x-amz-copy-source-if-match", Some("\"state\"")),
+        ("if-match", Some("\"state\"")),
         ("x-amz-metadata-directive", Some("REPLACE")),
         ("x-amz-tagging-directive", None),
     ] {
@@ -120,6 +135,37 @@ async fn larger_ones_go_in_parts_with_all_they_carry() {
     for part in parts {
         assert_eq!(part.header("x-amz-copy-source-if-match"), Some("\"state\""));
     }
+    let end = seen.iter().rfind(|seen| seen.line().starts_with("POST")).unwrap();
+    assert_eq!(end.header("if-match"), Some("\"state\""), "what other clients wrote stays");
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_that_nobody_can_read_is_not_lost() {
+    for (size, is_done) in [(1, true), (6 * GIB, false)] {
+        let (seen, counts) = set_at(class("GLACIER_IR"), size, move |seen| {
+            if !seen.line().starts_with("HEAD") {
+                return answer(size, ONE_TAG)(seen);
+            }
+            Reply::raw(format!(
+                "HTTP/1.1 200 OK\r\ncontent-length: {size}\r\netag: \"state\"\r\n\
+                 x-amz-missing-meta: 1\r\n\r\n"
+            ))
+        })
+        .await;
+        assert_eq!((counts.done == 1, counts.failed == 1), (is_done, !is_done), "{seen:?}");
+        let changes = seen.iter().filter(|seen| seen.line().starts_with('P')).count();
+        assert_eq!(changes > 0, is_done);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_without_conditions_on_what_is_written_is_asked_without() {
+    let (seen, counts) = set_at(content_type(), 1, |seen| match seen.header("if-match") {
+        Some(_) => Reply::error(501, "NotImplemented"),
+        None => answer(1, ONE_TAG)(seen),
+    })
+    .await;
+    assert_eq!((counts.done, counts.failed), (1, 0), "{seen:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,10 +179,7 @@ async fn tags_that_do_not_fit_are_not_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_class_alone_keeps_the_headers_where_they_are() {
-    let storage_class = Some("GLACIER_IR".to_owned());
-    let properties = ObjectProperties { storage_class, ..ObjectProperties::default() };
-    let change = ObjectChange { properties, ..ObjectChange::default() };
-    let (seen, _) = set(change, 1, "").await;
+    let (seen, _) = set(class("GLACIER_IR"), 1, "").await;
     assert_eq!(seen[1].header("x-amz-metadata-directive"), Some("COPY"));
     assert_eq!(seen[1].header("x-amz-storage-class"), Some("GLACIER_IR"));
     assert_eq!(seen[1].header("x-amz-server-side-encryption"), Some("aws:kms"));

@@ -134,6 +134,25 @@ proptest! {
     }
 }
 
+/// Some services call no version of a key the current one.
+#[test]
+fn the_first_of_a_key_is_not_taken_for_an_old_one() {
+    for keep in 0..3 {
+        let rule = VersionRule::Noncurrent { keep, older_than_s: None };
+        let mut selector = VersionSelector::new(rule);
+        let version = |last_modified_s| Version {
+            key: "k",
+            is_latest: false,
+            is_delete_marker: false,
+            last_modified_s,
+        };
+        let taken = [5, 4, 3, 2].map(|at_s| selector.takes(&version(at_s)).unwrap());
+        let kept = taken.iter().take_while(|taken| !**taken).count();
+        assert_eq!(kept as u64, keep + 1);
+        assert!(taken[kept..].iter().all(|taken| *taken));
+    }
+}
+
 #[test]
 fn markers_on_top_go_down_to_the_first_that_is_too_old() {
     let made = vec![(true, 9), (true, 7), (true, 3), (false, 1)];
