@@ -105,7 +105,13 @@ fn run_command(global: &GlobalArgs, command: &args::Command, environment: Enviro
     };
     printer.flush();
     let Some(error) = printer.output_failure() else { return status };
-    report(&Failure::unwritten(error), &printer);
+    let failure = Failure::unwritten(error);
+    if command.only_repeats() && !global.json {
+        printer.error(|buffer| _ = writeln!(buffer, "warning: {}", failure.message));
+        printer.flush();
+        return status;
+    }
+    report(&failure, &printer);
     printer.flush();
     if matches!(status, exit::SUCCESS | exit::WARNED | exit::BROKEN_PIPE) {
         exit::OTHER

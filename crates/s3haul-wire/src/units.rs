@@ -5,8 +5,7 @@ mod local_time;
 use std::fmt::Write as _;
 use std::ops::{Add, Sub};
 
-pub use local_time::LocalTime;
-pub use local_time::TIME_BYTES;
+pub use local_time::{LocalTime, TIME_BYTES, local_zone};
 
 /// One kibibyte in bytes.
 pub const KIB: u64 = 1024;

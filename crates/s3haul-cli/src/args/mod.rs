@@ -349,6 +349,12 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether its lines only repeat what was done, so that it has not failed where they are lost,
+    /// as with the AWS CLI: a `mv` that is repeated finds its source gone.
+    pub(crate) fn only_repeats(&self) -> bool {
+        matches!(self, Self::Cp(_) | Self::Mv(_) | Self::Rm(_) | Self::Sync(_))
+    }
+
     /// Its first word, as it is typed.
     pub(crate) fn word(&self) -> &'static str {
         match self {

@@ -191,7 +191,10 @@ impl Shared {
                 let message = format!("line {number}: {}: `{shown}`", failure.message);
                 return Err(Failure { message, ..failure });
             }
-            if self.settings.dry_run {
+            if self.settings.dry_run && self.settings.json {
+                let planned = PlannedLine { outcome: "dry_run", line: number, command: &shown };
+                self.printer.output(|buffer| json::push(buffer, "line", planned));
+            } else if self.settings.dry_run {
                 let escape = self.printer.output_is_terminal();
                 self.printer.output(|buffer| {
                     buffer.extend_from_slice(b"(dryrun) ");
@@ -370,6 +373,14 @@ impl Run {
         }
         status
     }
+}
+
+/// A line that would be run.
+#[derive(Serialize)]
+struct PlannedLine<'a> {
+    outcome: &'static str,
+    line: u64,
+    command: &'a str,
 }
 
 #[derive(Serialize)]

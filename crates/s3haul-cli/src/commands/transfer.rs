@@ -16,6 +16,7 @@ use s3haul::job::{
 use s3haul::journal::{self, Journal, Live};
 use s3haul::location::ObjectName;
 use s3haul::plan::charges::Charges;
+use s3haul::plan::s3_uri;
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{Client, Error, ErrorKind};
 
@@ -84,7 +85,7 @@ pub(crate) async fn run_observed(
     for notice in &notices {
         sink.notice(notice);
     }
-    let kept = KeptJob::open(journal, &sink)?;
+    let kept = KeptJob::open(journal, &spec, &sink)?;
     kept.show(&totals, &clients);
     spec.journal.clone_from(&kept.journal);
     kept.keep_report(&mut report, &sink);
@@ -232,10 +233,16 @@ struct KeptJob {
     is_resumed: bool,
     /// Its folder, where the command named it.
     named_folder: Option<PathBuf>,
+    /// What it has in parts are uploads.
+    writes_objects: bool,
 }
 
 impl KeptJob {
-    fn open(settings: JournalSettings, sink: &CommandSink) -> Result<Self, Failure> {
+    fn open(
+        settings: JournalSettings,
+        spec: &TransferSpec,
+        sink: &CommandSink,
+    ) -> Result<Self, Failure> {
         let JournalSettings { kept, named_folder } = settings;
         let (journal, is_resumed) = match kept {
             KeptJournal::None => (None, false),
@@ -256,7 +263,8 @@ impl KeptJob {
                 }
             },
         };
-        Ok(Self { journal, is_resumed, named_folder })
+        let writes_objects = s3_uri::is_s3(spec.target.as_deref().unwrap_or(&spec.source));
+        Ok(Self { journal, is_resumed, named_folder, writes_objects })
     }
 
     /// Has the journal hold what is to be seen of the run from elsewhere.
@@ -303,7 +311,12 @@ impl KeptJob {
             return None;
         };
         let command = resume_command(journal.id(), self.named_folder.as_deref());
-        Some(Advice { text: format!("`{command}` {what}"), command: Some(command) })
+        let left = match if self.writes_objects { journal.objects_in_parts() } else { 0 } {
+            0 => String::new(),
+            1 => "; one upload stays open until then".to_owned(),
+            uploads => format!("; {uploads} uploads stay open until then"),
+        };
+        Some(Advice { text: format!("`{command}` {what}{left}"), command: Some(command) })
     }
 }
 

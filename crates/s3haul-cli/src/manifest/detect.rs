@@ -14,6 +14,8 @@ pub(super) enum Format {
     Parquet,
     /// A table in ORC, which is refused.
     Orc,
+    /// What `list` prints as text or tsv, which is refused: its lines would be taken for keys.
+    Listing,
 }
 
 /// How text is read row by row.
@@ -50,6 +52,7 @@ impl Format {
             None if head.starts_with(b"PAR1") => Self::Parquet,
             None if head.starts_with(b"ORC") && head.contains(&0) => Self::Orc,
             None if is_json && is_inventory(head) => Self::Inventory,
+            None if is_listing(&first) => Self::Listing,
             None => Self::Text(TextFormat::found(name, &first, is_json)),
         }
     }
@@ -81,6 +84,24 @@ impl TextFormat {
 fn is_inventory(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     text.contains("\"sourceBucket\"") && text.contains("\"destinationBucket\"")
+}
+
+/// Whether a line begins as one of `ls` does, with a time and a size, or is the header of a table
+/// with tabs.
+fn is_listing(first: &str) -> bool {
+    if first.contains('\t') {
+        return is_header(&first.replace('\t', ","));
+    }
+    let mut words = first.split_ascii_whitespace();
+    let is_made_of = |word: Option<&str>, of: &str| {
+        let shape: Option<String> = word
+            .map(|word| word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect());
+        shape.as_deref() == Some(of)
+    };
+    is_made_of(words.next(), "0000-00-00")
+        && is_made_of(words.next(), "00:00:00")
+        && words.next().is_some_and(|size| size.bytes().all(|byte| byte.is_ascii_digit()))
+        && words.next().is_some()
 }
 
 fn first_line(head: &[u8]) -> String {
@@ -117,6 +138,11 @@ mod tests {
             ("k.json", "[\"a\",\"b\"]", Format::Text(TextFormat::Jsonl)),
             ("r", report, Format::Text(TextFormat::ReportJsonl)),
             ("r.csv", "event,action,outcome,reason\n", Format::Text(TextFormat::ReportCsv)),
+            ("-", "2026-11-28 11:16:16          2 a\n", Format::Listing),
+            ("-", "2026-11-28 11:16:16\n", Format::Text(TextFormat::Lines)),
+            ("-", "2026-11-28/11:16:16 2 a\n", Format::Text(TextFormat::Lines)),
+            ("t.tsv", "key\tsize\tlast_modified\n", Format::Listing),
+            ("t.tsv", "key\tanything\n", Format::Text(TextFormat::Lines)),
         ] {
             assert_eq!(Format::of(None, name, head.as_bytes()), expected, "{name} {head}");
         }

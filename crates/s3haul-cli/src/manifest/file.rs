@@ -140,6 +140,15 @@ impl ManifestFile {
                 let message = format!("the manifest `{}` is a table in {ORC_REFUSED}", self.name);
                 Err(Error::new(ErrorKind::Config, message))
             }
+            (Format::Listing, _) => {
+                let message = format!(
+                    "the manifest `{}` is a listing as text or tsv: have `list` write it with \
+                     --format csv, jsonl or parquet (--from-format lines takes each line for \
+                     a key)",
+                    self.name
+                );
+                Err(Error::new(ErrorKind::Config, message))
+            }
             (Format::Parquet, None) => {
                 let message = format!(
                     "the manifest `{}` is a table that is read from its end: it has to be a file \

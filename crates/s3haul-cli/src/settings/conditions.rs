@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use s3haul::job::value::{Moment, Select};
 use s3haul::plan::conditions::{Conditions, Pattern};
-use s3haul_wire::units::parse_decimal_size;
+use s3haul_wire::units::{local_zone, parse_decimal_size};
 
 use super::timestamp::{age, moment};
 use crate::args::{AsOfArgs, ConditionArgs};
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 pub(super) fn moments_and_sizes(args: &ConditionArgs) -> Result<Select, Failure> {
     // The system's zone is looked for among hundreds of files.
     let has_times = args.newer_than.is_some() || args.older_than.is_some();
-    let zone = if has_times { TimeZone::system() } else { TimeZone::UTC };
+    let zone = if has_times { local_zone() } else { TimeZone::UTC };
     at(args, Timestamp::now(), &zone)
 }
 
@@ -88,7 +88,7 @@ pub(super) fn second(
 /// `--as-of`.
 pub(super) fn as_of(args: &AsOfArgs) -> Result<Option<Moment>, Failure> {
     let Some(text) = &args.as_of else { return Ok(None) };
-    last_second(text, Timestamp::now(), &TimeZone::system()).map(Moment::from_seconds).map(Some)
+    last_second(text, Timestamp::now(), &local_zone()).map(Moment::from_seconds).map(Some)
 }
 
 /// The last whole second up to a time. Times of S3 are whole seconds.

@@ -3,7 +3,6 @@
 use std::num::NonZeroU32;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use s3haul::job::value::{
     Compare, CopyTask, Job, ManifestFile, Moment, MoveTask, Objects, Output, OutputLines,
     RemoveBucketTask, RemoveTask, RemovedVersions, Reports, Select, Service, Services, SyncTask,
@@ -11,6 +10,7 @@ use s3haul::job::value::{
 };
 use s3haul::job::{CaseConflict, CopyProps, MetadataDirective};
 use s3haul::plan::s3_uri;
+use s3haul_wire::units::local_zone;
 
 use super::Settings;
 use super::conditions::{as_of, moments_and_sizes, second};
@@ -111,7 +111,7 @@ impl JobRequest {
     /// For `undelete`.
     pub(crate) fn undelete(settings: &Settings, args: &UndeleteArgs) -> Result<Self, Failure> {
         let since = args.since.as_deref();
-        let since = second("--since", since, Timestamp::now(), &TimeZone::system())?;
+        let since = second("--since", since, Timestamp::now(), &local_zone())?;
         let since = since.map(Moment::from_seconds);
         let task = UndeleteTask { since, ..objects(&args.objects)?.into() };
         Ok(Self::in_place(settings, &args.objects, Task::Undelete(Box::new(task))))

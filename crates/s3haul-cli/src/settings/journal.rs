@@ -132,7 +132,8 @@ fn new_journal(
         job,
         identity,
         manifest,
-        from_beginning: args.journal.is_some(),
+        // Without one, what the first run of a plan wrote would be a change to the second.
+        from_beginning: args.journal.is_some() || request.job.reports.apply.is_some(),
     })
 }
 

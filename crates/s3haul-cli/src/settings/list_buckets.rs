@@ -7,6 +7,7 @@ use s3haul_wire::ClientConfig;
 
 use super::check::concurrency;
 use super::frame::Frame;
+use super::list::events_or_rows;
 use super::{JobRequest, Settings};
 use crate::args::ListBucketsArgs;
 use crate::failure::Failure;
@@ -42,6 +43,9 @@ impl JobRequest {
 impl ListBucketsSettings {
     /// For a job.
     pub(crate) fn of_job(frame: Frame, task: &ListBucketsTask) -> Result<Self, Failure> {
+        if frame.output.json && task.format.is_some_and(|format| format != RowFormat::Jsonl) {
+            return Err(events_or_rows());
+        }
         let default = if frame.output.json { RowFormat::Jsonl } else { RowFormat::Text };
         let concurrency = concurrency(task.concurrency)?;
         let concurrency = concurrency.unwrap_or(frame.tuning.requests_at_once());

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::tz::TimeZone;
 use s3haul::job::value::{Checksum, ObjectEncryption, WriteOptions};
+use s3haul_wire::units::local_zone;
 use s3haul_wire::{ChecksumAlgorithm, CustomerKey, Encryption, Grant, ObjectProperties};
 
 use super::shorthand;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// What the flags say of the objects written, as a part of a job.
 pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> {
     let expires = parameter("--expires", args.expires.as_deref())?;
-    let expires = expires.map(|text| http_date(text.trim_end(), &TimeZone::system()));
+    let expires = expires.map(|text| http_date(text.trim_end(), &local_zone()));
     let metadata = args.metadata.as_deref().map(|text| {
         let text = match text.strip_prefix("file://") {
             Some(path) => String::from_utf8_lossy(&read_parameter("--metadata", path)?).into(),

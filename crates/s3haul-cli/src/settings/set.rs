@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use s3haul::job::value::{LockUntil, Moment, Objects, RetentionMode, SetTask, Task, WriteOptions};
 use s3haul::job::{ObjectChange, TransferCommand};
+use s3haul_wire::units::local_zone;
 use s3haul_wire::{LockMode, ObjectProperties, Retention};
 
 use super::frame::Frame;
@@ -136,7 +137,7 @@ fn retention(args: &ChangeArgs, now: Timestamp) -> Result<Option<LockUntil>, Fai
         Some(_) => RetentionMode::Governance,
     };
     let until = match (&args.retain_until, args.retain_days) {
-        (Some(text), _) => timestamp(text, &TimeZone::system())?,
+        (Some(text), _) => timestamp(text, &local_zone())?,
         (None, days) => end_of_day(now, days.unwrap_or_default())?,
     };
     Ok(Some(LockUntil { mode, until: Moment::from_seconds(until.as_second()) }))

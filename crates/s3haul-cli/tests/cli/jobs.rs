@@ -72,6 +72,19 @@ fn writes(bench: &mut Bench) -> HashMap<String, usize> {
     writes
 }
 
+/// What it has written is no change of others.
+#[test]
+fn a_plan_that_is_killed_at_once_is_gone_on_with() {
+    let bench = Bench::recorded();
+    for n in 0..200 {
+        bench.file(&format!("in/{n:04}"), &format!("this is {n}"));
+    }
+    assert_eq!(bench.status("plan sync in s3://box/x/ --plan p.parquet"), 0);
+    kill_at(&bench, 1, "apply p.parquet --max-requests-per-second 40 --no-progress");
+    bench.ok("apply p.parquet --resume --max-requests-per-second 100000 --no-progress");
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
+}
+
 #[test]
 fn a_killed_upload_is_resumed_and_nothing_that_was_done_is_done_again() {
     let mut bench = bench();

@@ -95,6 +95,11 @@ fn a_dry_run_checks_and_starts_nothing() {
         out,
         "(dryrun) rm s3://box/a\n(dryrun) cp f s3://box --sse-c --sse-c-key '******'\n"
     );
+    let planned = bench.lines("run f --dryrun --json");
+    assert_eq!(
+        planned[0],
+        r#"{"v":1,"event":"line","outcome":"dry_run","line":1,"command":"rm s3://box/a"}"#
+    );
     assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
     assert_eq!(bench.status("run none"), 255);
     assert_eq!(bench.status("run f --report f"), 252);

@@ -135,6 +135,7 @@ fn buckets_are_listed_with_what_is_in_them() {
     assert_eq!((&row["event"], &row["bucket"]), (&"bucket".into(), &"box".into()));
     assert_eq!(row["region"], "us-east-1");
     assert_eq!(bench.ok("list-buckets --bucket-region eu-west-1"), "");
+    assert_eq!(bench.status("list-buckets --json --format csv"), 252);
 }
 
 #[test]

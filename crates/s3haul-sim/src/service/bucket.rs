@@ -20,10 +20,7 @@ use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
 use super::convert::timestamp;
-use crate::store::{Bucket as Settings, Versioning};
-
-/// The region that `LocationConstraint` does not name.
-const DEFAULT_REGION: &str = "us-east-1";
+use crate::store::{Bucket as Settings, DEFAULT_REGION, Versioning};
 
 /// Longest name of a region.
 const REGION_LENGTH_MAX: usize = 63;

@@ -13,8 +13,9 @@ pub(crate) mod synthetic;
 
 pub(crate) use index::Index;
 pub(crate) use model::{
-    AclEntry, Attributes, Blob, Bucket, Checksums, DefaultRetention, Entry, Found, Listed, Part,
-    PartInfo, Piece, Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
+    AclEntry, Attributes, Blob, Bucket, Checksums, DEFAULT_REGION, DefaultRetention, Entry, Found,
+    Listed, Part, PartInfo, Piece, Protection, Restore, Seek, Step, Upload, Version, Versioning,
+    Versions,
 };
 
 use std::ops::Range;

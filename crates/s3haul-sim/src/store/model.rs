@@ -6,6 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+/// The region that `LocationConstraint` does not name.
+pub(crate) const DEFAULT_REGION: &str = "us-east-1";
+
 /// Versioning state of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) enum Versioning {

@@ -14,6 +14,24 @@ const DAY_S: i64 = 24 * 3600;
 /// Length of `YYYY-MM-DD HH:MM:SS`.
 pub const TIME_BYTES: usize = 19;
 
+/// The zone of this machine, which `TZ` may name in ways that only the C library knows.
+pub fn local_zone() -> TimeZone {
+    TimeZone::try_system().unwrap_or_else(|_| {
+        let named = std::env::var("TZ").ok();
+        named.as_deref().and_then(zone_of_c_library).unwrap_or_else(TimeZone::system)
+    })
+}
+
+/// A zone of the folder `posix`, or one with summer time and no rule when that is: then it is that
+/// of the United States (tzset(3)).
+fn zone_of_c_library(name: &str) -> Option<TimeZone> {
+    let name = name.strip_prefix(':').unwrap_or(name);
+    match name.strip_prefix("posix/") {
+        Some(name) => TimeZone::get(name).ok(),
+        None => TimeZone::posix(&format!("{name},M3.2.0,M11.1.0")).ok(),
+    }
+}
+
 /// Formats times in one zone; keeps offsets and the date of the last time it was asked for.
 #[derive(Debug)]
 pub struct LocalTime {
@@ -26,7 +44,7 @@ pub struct LocalTime {
 impl LocalTime {
     /// The zone of this machine.
     pub fn system() -> Self {
-        Self::new(TimeZone::system())
+        Self::new(local_zone())
     }
 
     /// UTC.
@@ -149,5 +167,20 @@ mod tests {
             }
         }
         assert_eq!(LocalTime::utc().iso(1), "1970-01-01T00:00:01Z");
+    }
+
+    #[test]
+    fn zones_of_the_c_library_are_known() {
+        for (name, expected) in [
+            ("CET-1CEST", Some("2024-01-01 01:00:00")),
+            (":EST5EDT4", Some("2023-12-31 19:00:00")),
+            ("posix/UTC", Some("2024-01-01 00:00:00")),
+            ("Nowhere/Else", None),
+        ] {
+            let shown = zone_of_c_library(name).map(|zone| {
+                String::from_utf8(LocalTime::new(zone).text(1_704_067_200, b' ').to_vec()).unwrap()
+            });
+            assert_eq!(shown.as_deref(), expected, "{name}");
+        }
     }
 }

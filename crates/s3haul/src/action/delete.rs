@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use crate::action::queue::{Action, Planned};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
-use crate::engine::object::{is_missing, refuse_changed};
+use crate::engine::object::{head_at, is_missing, refuse_changed};
 use crate::engine::remove_object::{is_gone, removal_kind, remove_checked, remove_one, replaced};
 use crate::engine::settings::KEYS_MAX;
 use crate::engine::worker_pool::WorkerCount;
@@ -117,8 +117,8 @@ async fn remove_batch(
     }
 }
 
-/// The removals whose objects are as they were planned; reports the others. A version never
-/// changes, and Amazon S3 heeds the condition of the request.
+/// The removals whose objects are as they were planned, or as a manifest has them; reports the
+/// others. A version never changes, and Amazon S3 heeds the condition of the request.
 async fn still_expected(
     engine: &Engine,
     place: Place,
@@ -126,7 +126,8 @@ async fn still_expected(
 ) -> Vec<DeleteAction> {
     let is_looked_at = |action: &DeleteAction| {
         let is_known = engine.heeds_conditions() && !action.etag.is_empty();
-        action.expected.is_some() && action.version_id.is_none() && !is_known
+        let is_old = action.is_of_manifest && !action.etag.is_empty();
+        (action.expected.is_some() || is_old) && action.version_id.is_none() && !is_known
     };
     if !batch.iter().any(is_looked_at) {
         return batch;
@@ -142,7 +143,12 @@ async fn still_expected(
             if !is_looked_at(action) {
                 return Ok(());
             }
-            refuse_changed(engine, place, &action.key, action.expected.as_deref()).await
+            let key = &action.key;
+            if action.expected.is_some() {
+                return refuse_changed(engine, place, key, action.expected.as_deref()).await;
+            }
+            let found = head_at(engine, place, key, None).await?;
+            if found.etag == action.etag { Ok(()) } else { Err(replaced(engine, place, key)) }
         });
         for (result, action) in join_all(looked).await.into_iter().zip(group) {
             match result {

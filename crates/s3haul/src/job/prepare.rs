@@ -254,8 +254,10 @@ fn facts(path: &str, working_directory: &str) -> LocalFacts {
         return LocalFacts::default();
     }
     let info = FileInfo::of_path(Path::new(&absolute(path, working_directory))).ok();
+    // As it was given: `file/` and `nothing/../file` are not there for the system, either.
+    let given = Path::new(working_directory).join(path);
     LocalFacts {
-        exists: info.is_some(),
+        exists: FileInfo::of_path(&given).is_ok(),
         is_directory: info.is_some_and(|info| info.kind == FileKind::Directory),
     }
 }

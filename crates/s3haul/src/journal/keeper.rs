@@ -339,6 +339,11 @@ impl Journal {
         self.written().state.all_parts()
     }
 
+    /// How many objects are in parts still.
+    pub fn objects_in_parts(&self) -> usize {
+        self.all_parts().len()
+    }
+
     /// An object is being moved in parts.
     pub(crate) fn parts_begun(&self, parts: PartsInProgress) {
         self.change(&Change::PartsBegun(parts));

@@ -79,6 +79,9 @@ pub(crate) struct DeleteAction {
     pub(crate) size: u64,
     /// Only if it still has this `ETag`; empty: in any case.
     pub(crate) etag: String,
+    /// A manifest has the `ETag`, which may be old: where a service may ignore the condition the
+    /// object is looked at first.
+    pub(crate) is_of_manifest: bool,
     /// Both sides as they were found: it is done only while they are still so.
     pub(crate) expected: Option<Box<Expected>>,
 }

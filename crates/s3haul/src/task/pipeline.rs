@@ -388,9 +388,7 @@ pub(crate) fn delete_action(
     if !is_checked || action.version_id.is_some() {
         return Some(DeleteAction { etag: String::new(), ..action });
     }
-    let is_old = job.spec.manifest.is_some() && action.if_match().is_some();
-    let found = || Expected::new(entry.state(), TargetState::Unknown);
-    Some(if is_old { action.expecting(found()) } else { action })
+    Some(DeleteAction { is_of_manifest: job.spec.manifest.is_some(), ..action })
 }
 
 /// The removal of an object in the state that was listed; `None` for what is no object.
@@ -401,6 +399,7 @@ pub(crate) fn object_removal(entry: Entry<'_>) -> Option<DeleteAction> {
         version_id: version_id.map(str::to_owned),
         size: listed.size,
         etag: listed.etag.to_owned(),
+        is_of_manifest: false,
         expected: None,
     })
 }

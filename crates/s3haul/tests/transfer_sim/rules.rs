@@ -166,6 +166,13 @@ async fn a_missing_key_is_fatal_and_a_missing_file_an_error() {
     let error = world.run(spec).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Local);
     assert_eq!(error.to_string(), "The user-provided path none does not exist.");
+    // The system does not find these, though they name a file when they are made plain.
+    world.file("there", b"1");
+    for path in ["there/", "none/../there"] {
+        let spec = world.spec(TransferCommand::Copy, path, Some("s3://bucket"));
+        let error = world.run(spec).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("The user-provided path {path} does not exist."));
+    }
     let spec = world.spec(TransferCommand::Move, "s3://bucket/k", Some("s3://bucket/k"));
     let error = world.run(spec).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);

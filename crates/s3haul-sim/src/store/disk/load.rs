@@ -12,7 +12,9 @@ use std::sync::atomic::Ordering;
 use serde::Deserialize;
 
 use super::{DiskStore, HIDDEN, Sidecar, failed};
-use crate::store::{Blob, Bucket, Part, StoreResult, Upload, Version, Versioning, codec};
+use crate::store::{
+    Blob, Bucket, DEFAULT_REGION, Part, StoreResult, Upload, Version, Versioning, codec,
+};
 
 impl DiskStore {
     /// Fills the index from the files.
@@ -23,7 +25,11 @@ impl DiskStore {
             let settings = self.read_json(&path);
             // A bucket that has objects keeps its name, and all their versions.
             let has_objects = self.hidden("meta").join(name).is_dir();
-            let kept = || Bucket { versioning: Versioning::Enabled, ..Bucket::default() };
+            let kept = || Bucket {
+                region: DEFAULT_REGION.to_owned(),
+                versioning: Versioning::Enabled,
+                ..Bucket::default()
+            };
             let Some(settings) = settings.or_else(|| has_objects.then(kept)) else { continue };
             self.index.load_bucket(name, settings);
             self.load_keys(name, &self.hidden("meta").join(name))?;

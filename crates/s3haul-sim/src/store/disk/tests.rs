@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::store::Versioning;
+use crate::store::{DEFAULT_REGION, Versioning};
 
 const BUCKET: &str = "bbb";
 
@@ -155,7 +155,9 @@ fn a_bucket_whose_settings_cannot_be_read_keeps_its_objects_and_their_versions()
     fs::write(root.path().join(HIDDEN).join("buckets/bbb.json"), "").unwrap();
     let store = store(root.path());
     assert_eq!(read(&store, &found(&store, "k")).unwrap(), "old");
-    assert_eq!(store.bucket(BUCKET).unwrap().versioning, Versioning::Enabled);
+    let bucket = store.bucket(BUCKET).unwrap();
+    assert_eq!(bucket.versioning, Versioning::Enabled);
+    assert_eq!(bucket.region, DEFAULT_REGION, "it can be reached");
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl Removal for DeleteAction {
                 let facts = facts_of_object(&listed_as(&name.key, &head));
                 let is_taken = job.spec.conditions.takes(relative, &facts);
                 let (key, size, etag) = (name.key.clone(), head.size, head.etag);
-                Ok(Some((Self { key, version_id: None, size, etag, expected: None }, is_taken)))
+                Ok(Some((Self { key, size, etag, ..Self::default() }, is_taken)))
             }
             Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(error),
