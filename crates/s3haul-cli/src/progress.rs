@@ -72,8 +72,12 @@ pub(crate) struct Snapshot {
     pub(crate) planned_bytes: u64,
     /// Objects that ended in any way.
     pub(crate) ended_objects: u64,
+    /// Those among them that were done, or would be in a dry run.
+    pub(crate) done_objects: u64,
     /// Bytes moved.
     pub(crate) moved_bytes: u64,
+    /// Bytes that are not left to be moved: those moved, and those of objects that were not.
+    pub(crate) settled_bytes: u64,
     /// Nothing more will be planned.
     pub(crate) is_final: bool,
 }
@@ -129,7 +133,8 @@ impl Totals {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let ended_objects = self.ends().iter().sum();
+        let ends @ [done, planned, ..] = self.ends();
+        let ended_objects = ends.iter().sum();
         let planned_bytes = self.planned_bytes.load(Ordering::Relaxed);
         let moved = self.bytes();
         let lost = self.lost_bytes.load(Ordering::Relaxed);
@@ -137,7 +142,9 @@ impl Totals {
             planned_objects: self.planned_objects.load(Ordering::Relaxed).max(ended_objects),
             planned_bytes,
             ended_objects,
-            moved_bytes: moved.saturating_add(lost).min(planned_bytes.max(moved)),
+            done_objects: done + planned,
+            moved_bytes: moved,
+            settled_bytes: moved.saturating_add(lost).min(planned_bytes.max(moved)),
             is_final: self.is_final.load(Ordering::Relaxed),
         }
     }
@@ -148,7 +155,8 @@ impl Snapshot {
         self.planned_objects - self.ended_objects.min(self.planned_objects)
     }
 
-    /// The progress line of `aws s3`; `rate` is in bytes a second.
+    /// The progress line of `aws s3`, where what failed counts as completed; `rate` is in bytes a
+    /// second.
     fn aws_line(&self, rate: u64) -> String {
         let about = if self.is_final { "" } else { "~" };
         let end = if self.is_final { "" } else { " (calculating...)" };
@@ -159,7 +167,7 @@ impl Snapshot {
         }
         format!(
             "Completed {}/{about}{} ({}/s) with {about}{left} file(s) remaining{end}",
-            format_size(self.moved_bytes),
+            format_size(self.settled_bytes),
             format_size(self.planned_bytes),
             format_size(rate),
         )
@@ -169,7 +177,7 @@ impl Snapshot {
     /// `rate` is in bytes a second.
     fn words(&self, rate: u64, left: String, view: &View) -> [String; 7] {
         let about = if self.is_final { "" } else { "~" };
-        let (done, objects) = (self.ended_objects, self.objects_left());
+        let (done, objects) = (self.done_objects, self.objects_left());
         let (bytes, speed) = if self.planned_bytes == 0 {
             (String::new(), String::new())
         } else {
@@ -442,7 +450,7 @@ impl Display {
 fn show_bar(bar: &ProgressBar, now: &Snapshot, text: String) {
     let (length, position) = match now.planned_bytes {
         0 => (now.planned_objects, now.ended_objects),
-        bytes => (bytes, now.moved_bytes),
+        bytes => (bytes, now.settled_bytes),
     };
     bar.set_length(length);
     bar.set_position(position);
@@ -460,7 +468,9 @@ mod tests {
             planned_objects: 3,
             planned_bytes: 2048,
             ended_objects: 1,
+            done_objects: 1,
             moved_bytes: 1024,
+            settled_bytes: 1024,
             is_final: false,
         };
         assert_eq!(
@@ -471,7 +481,8 @@ mod tests {
             Snapshot { is_final: true, ..now }.aws_line(512),
             "Completed 1.0 KiB/2.0 KiB (512 Bytes/s) with 2 file(s) remaining"
         );
-        let deletes = Snapshot { planned_bytes: 0, moved_bytes: 0, is_final: true, ..now };
+        let deletes =
+            Snapshot { planned_bytes: 0, moved_bytes: 0, settled_bytes: 0, is_final: true, ..now };
         let view = View { in_flight: 3, refusals: 0, limit: None };
         let left = TimeLeft::AtLeast(Duration::from_secs(2));
         assert_eq!(
@@ -501,30 +512,45 @@ mod tests {
         assert_eq!(totals.snapshot().objects_left(), 1);
     }
 
+    fn failed(action: ActionKind, bytes: u64) -> Event {
+        let error = s3haul_wire::Error::new(s3haul_wire::ErrorKind::Local, "no");
+        Event::Object(s3haul::event::ObjectEvent {
+            action,
+            is_move: false,
+            source: s3haul::location::Location::Stream,
+            target: None,
+            bytes,
+            reason: None,
+            expected: None,
+            outcome: Outcome::Failed(error),
+        })
+    }
+
     #[test]
     fn a_removal_that_fails_has_no_bytes() {
         let totals = Totals::default();
-        let failed = |action| {
-            let error = s3haul_wire::Error::new(s3haul_wire::ErrorKind::Local, "no");
-            Event::Object(s3haul::event::ObjectEvent {
-                action,
-                is_move: false,
-                source: s3haul::location::Location::Stream,
-                target: None,
-                bytes: 30,
-                reason: None,
-                expected: None,
-                outcome: Outcome::Failed(error),
-            })
-        };
         totals.observe(&Event::Planned { bytes: 100 });
         totals.observe(&Event::Planned { bytes: 0 });
-        totals.observe(&failed(ActionKind::Delete));
-        assert_eq!(totals.snapshot().moved_bytes, 0);
-        totals.observe(&failed(ActionKind::Upload));
-        assert_eq!(totals.snapshot().moved_bytes, 30);
+        totals.observe(&failed(ActionKind::Delete, 30));
+        assert_eq!(totals.snapshot().settled_bytes, 0);
+        totals.observe(&failed(ActionKind::Upload, 30));
+        assert_eq!(totals.snapshot().settled_bytes, 30);
         totals.observe(&Event::PlanComplete);
         assert!(totals.snapshot().is_final);
+    }
+
+    #[test]
+    fn what_failed_is_neither_moved_nor_done() {
+        let totals = Totals::default();
+        totals.observe(&Event::Planned { bytes: 2048 });
+        totals.observe(&Event::Planned { bytes: 1024 });
+        totals.observe(&Event::Progress { bytes: 1024 });
+        totals.observe(&failed(ActionKind::Upload, 2048));
+        let now = totals.snapshot();
+        assert_eq!((now.moved_bytes, now.settled_bytes), (1024, 3072));
+        assert_eq!((now.done_objects, now.ended_objects), (0, 1));
+        let text = now.bar_text(512, TimeLeft::Unknown, &View::default());
+        assert_eq!(text, "1.0 KiB of ~3.0 KiB  512 Bytes/s  --:--  0 done, ~1 left  0 in flight");
     }
 
     #[test]

@@ -278,6 +278,7 @@ impl KeptJob {
                 planned_bytes: now.planned_bytes,
                 ended_objects: now.ended_objects,
                 moved_bytes: now.moved_bytes,
+                settled_bytes: now.settled_bytes,
                 is_planned: now.is_final,
                 requests: sent.write + sent.read + sent.delete,
                 refused: clients.requests_refused(),

@@ -88,13 +88,13 @@ impl Estimator {
     pub(crate) fn step(&mut self, elapsed: Duration, now: &Snapshot) -> TimeLeft {
         let point = Point {
             at: elapsed.as_secs_f64(),
-            bytes: float(now.moved_bytes),
+            bytes: float(now.settled_bytes),
             objects: float(now.ended_objects),
         };
         self.keep(point);
         let left = Point {
             at: 0.0,
-            bytes: float(now.planned_bytes.saturating_sub(now.moved_bytes)),
+            bytes: float(now.planned_bytes.saturating_sub(now.settled_bytes)),
             objects: float(now.objects_left()),
         };
         if elapsed < ELAPSED_MIN {

@@ -9,9 +9,16 @@ fn left_at(seconds: u32, until: u32, done: impl Fn(f64) -> (u64, u64)) -> TimeLe
     let mut left = TimeLeft::Unknown;
     for tick in 0..=until * 10 {
         let at = f64::from(tick) / 10.0;
-        let (ended_objects, moved_bytes) = done(at);
-        let now =
-            Snapshot { planned_objects, planned_bytes, ended_objects, moved_bytes, is_final: true };
+        let (ended_objects, settled_bytes) = done(at);
+        let is_final = true;
+        let now = Snapshot {
+            planned_objects,
+            planned_bytes,
+            ended_objects,
+            settled_bytes,
+            is_final,
+            ..Snapshot::default()
+        };
         left = estimator.step(Duration::from_secs_f64(at), &now);
     }
     left
@@ -69,10 +76,16 @@ fn nothing_is_promised_without_a_reason() {
 fn recorded(text: &str) -> Vec<(u64, Snapshot)> {
     let rows = text.lines().map(|line| {
         let mut numbers = line.split(',').map(|number| number.parse().unwrap());
-        let [at, planned_objects, planned_bytes, ended_objects, moved_bytes] =
+        let [at, planned_objects, planned_bytes, ended_objects, settled_bytes] =
             std::array::from_fn(|_| numbers.next().unwrap());
-        let is_final = false;
-        (at, Snapshot { planned_objects, planned_bytes, ended_objects, moved_bytes, is_final })
+        let now = Snapshot {
+            planned_objects,
+            planned_bytes,
+            ended_objects,
+            settled_bytes,
+            ..Snapshot::default()
+        };
+        (at, now)
     });
     let mut rows: Vec<_> = rows.collect();
     let planned = rows.last().unwrap().1.planned_objects;

@@ -39,7 +39,7 @@ pub(crate) struct Reading {
     pub(crate) resume: Option<String>,
 }
 
-/// How much of a job is done.
+/// How much of a job is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Whole {
     /// What is counted: objects, or shards.
@@ -48,7 +48,7 @@ pub(crate) struct Whole {
     pub(crate) done: u64,
     /// Of so many that are known.
     pub(crate) all: u64,
-    /// Bytes moved, and known; none where there are none to be moved.
+    /// Bytes moved or given up, and known; none where there are none to be moved.
     pub(crate) bytes: Option<(u64, u64)>,
     /// Nothing more will become known.
     pub(crate) is_final: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// Which part of the whole is done: by bytes, where there are any.
+    /// Which part of the whole is over: by bytes, where there are any.
     pub(crate) fn share(&self) -> (u64, u64) {
         self.bytes.unwrap_or((self.done, self.all))
     }

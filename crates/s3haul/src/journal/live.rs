@@ -14,6 +14,9 @@ pub struct Live {
     pub ended_objects: u64,
     /// Bytes moved.
     pub moved_bytes: u64,
+    /// Bytes that are not left to be moved: those moved, and those of objects that were not. An
+    /// older writer adds both up in `moved_bytes`.
+    pub settled_bytes: u64,
     /// Nothing more will be planned.
     pub is_planned: bool,
     /// Requests sent, each attempt by itself.

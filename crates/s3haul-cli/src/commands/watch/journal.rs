@@ -86,12 +86,14 @@ fn looked(name: &str) -> String {
 }
 
 fn whole(live: Live) -> Whole {
-    let Live { planned_objects, planned_bytes, ended_objects, moved_bytes, is_planned, .. } = live;
+    let Live { planned_objects, planned_bytes, ended_objects, is_planned, .. } = live;
+    // That of an older s3haul has no settled bytes.
+    let settled_bytes = live.settled_bytes.max(live.moved_bytes);
     Whole {
         noun: "object",
         done: ended_objects,
         all: planned_objects,
-        bytes: (planned_bytes > 0).then_some((moved_bytes, planned_bytes)),
+        bytes: (planned_bytes > 0).then_some((settled_bytes, planned_bytes)),
         is_final: is_planned,
         seconds_left: None,
     }
@@ -121,6 +123,14 @@ fn slowest(rates: &[LearntRate]) -> Slowest {
 mod tests {
     use super::*;
     use s3haul_wire::controller::LearntRange;
+
+    #[test]
+    fn what_was_given_up_moves_the_bar() {
+        let live = Live { planned_bytes: 9, moved_bytes: 2, settled_bytes: 5, ..Live::default() };
+        assert_eq!(whole(live).bytes, Some((5, 9)));
+        let older = Live { settled_bytes: 0, ..live };
+        assert_eq!(whole(older).bytes, Some((2, 9)));
+    }
 
     #[test]
     fn the_slowest_ranges_are_those_that_take_least() {
