@@ -67,7 +67,7 @@ impl Totals {
     /// Adds the rows of a plan. Blocks.
     pub(super) fn add_all(&mut self, plan: &PlanFile) -> Result<(), Failure> {
         let effect = plan.job().and_then(effect).unwrap_or_default();
-        self.charges = Charges::new(effect, Timestamp::now().as_second());
+        self.charges.begin_job(effect, Timestamp::now().as_second());
         for row in plan.rows()? {
             self.add(row?);
         }

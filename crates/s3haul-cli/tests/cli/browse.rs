@@ -94,6 +94,12 @@ fn what_is_marked_is_tagged_and_downloaded() {
     let tags = bench.ok("tag get --recursive s3://box");
     let tagged: Vec<_> = tags.lines().filter(|line| line.ends_with("kind=old")).collect();
     assert_eq!((tagged.len(), tags.lines().count()), (3, 4), "{tags}");
+    // The folder and the objects beside it are two plans.
+    terminal.press(&["a", "c"]);
+    terminal.type_text("glacier_ir");
+    terminal.press(&["Enter"]);
+    terminal.shows("storage: 393216 bytes billed in GLACIER_IR");
+    confirm(&terminal, "yes", "done: 3 objects");
     terminal.press(&["a", "g", "BSpace"]);
     terminal.type_text("down");
     terminal.press(&["Enter"]);

@@ -64,6 +64,12 @@ impl Charges {
         Self { effect, now_s, ..Self::default() }
     }
 
+    /// Has the actions added from now on be those of another job, to be summed up with the others.
+    /// Its class and its speed of restores then hold for all.
+    pub fn begin_job(&mut self, effect: Effect, now_s: i64) {
+        (self.effect, self.now_s) = (effect, now_s);
+    }
+
     /// Adds an action.
     pub fn add(
         &mut self,
