@@ -565,7 +565,8 @@ fn work_of_job<'a>(
     match &request.job.task {
         Task::List(task) => query(list::run(ListSettings::of_job(frame()?, task)?, printer)),
         Task::Summarize(task) => {
-            let settings = SummarizeSettings::of_job(frame()?, task, &machine.environment)?;
+            let (service, environment) = (&request.job.services.source, &machine.environment);
+            let settings = SummarizeSettings::of_job(frame()?, task, service, environment)?;
             query(summarize::run(settings, printer))
         }
         Task::Compare(task) => {

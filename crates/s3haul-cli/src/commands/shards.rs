@@ -28,7 +28,7 @@ use crate::manifest::ManifestFile;
 use crate::plan::PlanFile;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
-use crate::settings::{ManifestPlace, TransferSettings, command_line, joined};
+use crate::settings::{ManifestPlace, TransferSettings, command_line, joined, without_password};
 
 /// The flags by which the folder of a job was reached, for commands that go on with the job.
 #[derive(Clone, Debug, Default)]
@@ -73,16 +73,6 @@ impl FolderFlags {
 
     fn command(&self, words: [&str; 3]) -> String {
         command_line(words.iter().map(AsRef::as_ref).chain(self.0.iter().map(AsRef::as_ref)))
-    }
-}
-
-/// A URL with words in the place of a user and a password.
-fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    match host.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://USER:PASSWORD@{host}{path}"),
-        None => url.to_owned(),
     }
 }
 

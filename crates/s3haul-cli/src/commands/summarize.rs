@@ -56,8 +56,8 @@ pub(super) async fn run(
     _ = output.write(&render(&report, settings.format, style))?;
     output.commit()?;
     if let (Some(html), Some(details)) = (html, summary.details()) {
-        let SummarizeSettings { prices, earlier, .. } = &settings;
-        let extras = Extras { details: &details, prices, earlier };
+        let SummarizeSettings { prices, earlier, flags, .. } = &settings;
+        let extras = Extras { details: &details, prices, earlier, flags };
         _ = html.write(&html::summary::page(&report, &extras))?;
         html.commit()?;
     }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Job, Task};
+use s3haul::job::value::{Credentials, Job, Service, Task};
 
 use super::journal::{has_password, moves_below_itself};
 use super::{JobRequest, Machine};
@@ -208,6 +208,41 @@ pub(crate) fn joined(flag: &str, value: &OsStr) -> Vec<OsString> {
         return vec![flag.into(), value.to_owned()];
     }
     vec![OsString::from_vec([flag.as_bytes(), b"=", value.as_bytes()].concat())]
+}
+
+/// The flags that reach a service, for commands that are shown. None has a password.
+pub(crate) fn service_flags(service: &Service) -> Vec<OsString> {
+    let profile = match &service.credentials {
+        Credentials::Profile(name) => Some(name.clone()),
+        Credentials::Environment | Credentials::Anonymous => None,
+    };
+    let url = service.endpoint_url.as_ref().map(|url| without_password(url.reveal()));
+    let mut flags = Vec::new();
+    let values = [("--profile", &profile), ("--region", &service.region), ("--endpoint-url", &url)];
+    for (flag, value) in values {
+        flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
+    }
+    if let Some(path) = &service.ca_bundle {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        flags.extend(joined("--ca-bundle", path.as_os_str()));
+    }
+    let is_anonymous = service.credentials == Credentials::Anonymous;
+    for (flag, is_on) in
+        [("--no-sign-request", is_anonymous), ("--no-verify-ssl", !service.verify_tls)]
+    {
+        flags.extend(is_on.then(|| flag.into()));
+    }
+    flags
+}
+
+/// A URL with words in the place of a user and a password.
+pub(crate) fn without_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match host.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://USER:PASSWORD@{host}{path}"),
+        None => url.to_owned(),
+    }
 }
 
 /// The command line of words, as a shell reads it.

@@ -1,11 +1,13 @@
 //! `summarize`.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 
-use s3haul::job::value::{SummarizeTask, SummaryFormat, Task};
+use s3haul::job::value::{Service, SummarizeTask, SummaryFormat, Task};
 use s3haul::plan::price::PriceTable;
 
+use super::again::service_flags;
 use super::frame::Frame;
 use super::report::price_table_of;
 use super::{Environment, JobRequest, ListingSettings, Settings};
@@ -36,6 +38,8 @@ pub(crate) struct SummarizeSettings {
     pub(crate) prices: PriceTable,
     /// Earlier summaries, the earliest first.
     pub(crate) earlier: Vec<Earlier>,
+    /// Flags that reach the same service, for the commands of the page.
+    pub(crate) flags: Vec<OsString>,
 }
 
 impl JobRequest {
@@ -63,6 +67,7 @@ impl SummarizeSettings {
     pub(crate) fn of_job(
         frame: Frame,
         task: &SummarizeTask,
+        service: &Service,
         environment: &Environment,
     ) -> Result<Self, Failure> {
         if task.depth > DEPTH_MAX || task.top > TOP_MAX {
@@ -76,6 +81,7 @@ impl SummarizeSettings {
         Ok(Self {
             prices: price_table_of(task.prices.as_deref(), region)?,
             earlier: earlier(task, &listing)?,
+            flags: service_flags(service),
             listing,
             format: task.format.unwrap_or(default),
             unicode: is_utf8(environment),

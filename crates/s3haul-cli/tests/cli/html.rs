@@ -101,6 +101,27 @@ fn prices_and_earlier_summaries_are_taken_from_files() {
 }
 
 #[test]
+fn commands_are_about_what_was_counted() {
+    let bench = Bench::with_objects(&["a*/1", "ab/2"]);
+    bench.file("f", "small");
+    bench.ok("cp f s3://box/a*/2 --storage-class STANDARD_IA");
+    bench.ok("du s3://box/a*/ --raw --html p.html --region eu-west-1");
+    let money = section(&data(&bench, "p.html"), "What costs money");
+    let commands: Vec<_> = money.iter().map(|row| row[6].as_str().unwrap()).collect();
+    let of = |verb: &str| commands.iter().find(|command| command.starts_with(verb)).unwrap();
+    let (address, endpoint) = ("'s3://box/a*/'", bench.endpoint());
+    let flags = format!("--region eu-west-1 --endpoint-url {endpoint}");
+    assert_eq!(
+        *of("s3haul summarize"),
+        format!("s3haul summarize {address} --raw --versions --html versions.html {flags}")
+    );
+    // Uploads are found by the beginning of their keys.
+    assert_eq!(*of("s3haul uploads"), format!("s3haul uploads ls {address} --sizes {flags}"));
+    let small = of("s3haul set");
+    assert!(small.starts_with(&format!("s3haul set {address} --raw --recursive ")), "{small}");
+}
+
+#[test]
 fn a_comparison_shows_what_differs_where() {
     let bench = Bench::with_objects(&["x/a/1", "x/a/2", "x/b/3", "y/a/1", "y/c/<4>"]);
     bench.file("f", "another text");

@@ -3,6 +3,8 @@
 mod growth;
 mod savings;
 
+use std::ffi::OsString;
+
 use s3haul::plan::price::PriceTable;
 use s3haul::summary::{Contents, Counts, Details, RankedObject, TreeFolder, age_index};
 use s3haul_wire::units::LocalTime;
@@ -26,6 +28,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) prices: &'a PriceTable,
     /// Earlier summaries of the same, the earliest first.
     pub(crate) earlier: &'a [Earlier],
+    /// Flags that reach the same service, for commands.
+    pub(crate) flags: &'a [OsString],
 }
 
 /// The page as a file.

@@ -57,11 +57,13 @@ pub(super) fn section(report: &Report<'_>, extras: &Extras<'_>) -> Section {
         extras.prices.name
     );
     let mut section = Section::new("What costs money", &columns).with_note(note);
+    let flags = extras.flags.iter().map(quoted);
+    let flags = flags.fold(String::new(), |all, flag| all + " " + &flag);
     let lines = [uploads(report, extras), versions(report, extras)];
     let lines =
         lines.into_iter().flatten().chain(small(report, extras)).chain(moves(report, extras));
     for line in lines {
-        let command = if commands_fit(report) { line.command } else { String::new() };
+        let command = if commands_fit(report) { line.command + &flags } else { String::new() };
         section.push(Vec::from(Line { command, ..line }));
     }
     section
@@ -76,6 +78,12 @@ fn commands_fit(report: &Report<'_>) -> bool {
 
 fn address(report: &Report<'_>) -> String {
     quoted(format!("s3://{}/{}", report.bucket, report.prefix))
+}
+
+/// The same for commands that would take `*` and `?` as patterns.
+fn objects(report: &Report<'_>) -> String {
+    let raw = if report.prefix.contains(['*', '?']) { " --raw" } else { "" };
+    address(report) + raw
 }
 
 fn uploads(report: &Report<'_>, extras: &Extras<'_>) -> Option<Line> {
@@ -103,7 +111,7 @@ fn uploads(report: &Report<'_>, extras: &Extras<'_>) -> Option<Line> {
 }
 
 fn versions(report: &Report<'_>, extras: &Extras<'_>) -> Option<Line> {
-    let address = address(report);
+    let address = objects(report);
     let Some(versions) = report.figures.versions else {
         return Some(Line {
             what: "Old versions: not counted without --versions".to_owned(),
@@ -149,7 +157,7 @@ fn small(report: &Report<'_>, extras: &Extras<'_>) -> Vec<Line> {
             command: format!(
                 "s3haul set {} --recursive --source-storage-class {} --max-size {size} \
                  --storage-class {STANDARD} --dryrun",
-                address(report),
+                objects(report),
                 quoted(class)
             ),
         });
@@ -197,7 +205,7 @@ fn moves(report: &Report<'_>, extras: &Extras<'_>) -> Vec<Line> {
             command: format!(
                 "s3haul set {} --recursive --source-storage-class {STANDARD} --min-size 128KiB \
                  --older-than {from}d{until} --storage-class {class} --dryrun",
-                address(report)
+                objects(report)
             ),
         });
     }
