@@ -16,6 +16,8 @@ pub struct Details {
     pub classes: Vec<String>,
     /// Folders in the order of their names, from the prefix's last slash; first comes the root.
     pub folders: Vec<TreeFolder>,
+    /// Whether folders were merged into those above, so that some may be missing.
+    pub folders_merged: bool,
     /// Noncurrent versions by class.
     pub noncurrent: Contents,
     /// Current objects of 128 KiB and more by class and age: smaller ones are not worth another
@@ -108,6 +110,7 @@ impl DetailCounts {
         Details {
             classes,
             folders: self.tree.folders(),
+            folders_merged: self.tree.is_merged(),
             noncurrent: self.noncurrent.clone(),
             idle: self.idle.clone(),
         }

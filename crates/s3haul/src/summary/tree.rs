@@ -180,6 +180,10 @@ impl FolderTree {
         self.groups.merge(other.groups);
     }
 
+    pub(super) fn is_merged(&self) -> bool {
+        self.groups.is_merged()
+    }
+
     /// The folders in the order of their names, and the root, which is named by the empty text.
     pub fn folders(&mut self) -> Vec<TreeFolder> {
         self.flush();

@@ -120,7 +120,7 @@ fn tree(report: &Report<'_>, extras: &Extras<'_>) -> Tree {
         Colour::new("Storage class", Scale::Kinds, details.classes.clone()),
         Colour::new("Mean age", Scale::Ages, ages),
     ];
-    let changes = growth::Changes::since(extras.earlier.last());
+    let changes = growth::Changes::since(report, extras);
     if changes.is_some() {
         colours.push(Colour::new("Change", Scale::Changes, growth::labels()));
     }
@@ -134,7 +134,7 @@ fn tree(report: &Report<'_>, extras: &Extras<'_>) -> Tree {
         let age_s = i64::try_from(contents.mean_age_s()).unwrap_or(i64::MAX);
         let age = u8::try_from(age_index(age_s)).unwrap_or(0);
         let mut colours = vec![contents.main_kind().unwrap_or(0), age];
-        colours.extend(changes.as_ref().map(|changes| changes.of(&folder.name, contents.counts)));
+        colours.extend(changes.as_ref().map(|changes| changes.of(&folder.name)));
         let is_at_least = folder.missing_max != Counts::default();
         Folder { path: folder.name.clone(), values, colours, is_at_least }
     };

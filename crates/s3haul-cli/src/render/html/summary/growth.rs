@@ -79,7 +79,7 @@ pub(super) fn labels() -> Vec<String> {
         "more",
         "more than double",
         "new",
-        "not known, as the earlier summary does not have it",
+        "not known, as one of the summaries does not have it",
     ];
     labels.map(str::to_owned).to_vec()
 }
@@ -87,29 +87,42 @@ pub(super) fn labels() -> Vec<String> {
 /// Changes of folders since an earlier summary.
 pub(super) struct Changes<'a> {
     bytes: HashMap<&'a str, u64>,
+    now: HashMap<&'a str, Counts>,
     /// Levels that the earlier summary has.
     depth: usize,
     is_whole: bool,
 }
 
 impl<'a> Changes<'a> {
-    /// Since this one.
-    pub(super) fn since(earlier: Option<&'a Earlier>) -> Option<Self> {
-        let earlier = earlier?;
+    /// Since the last one.
+    pub(super) fn since(report: &Report<'a>, extras: &Extras<'a>) -> Option<Self> {
+        let earlier = extras.earlier.last()?;
         let rows = earlier.folders.iter().map(|folder| (&*folder.name, folder.counts.bytes));
         let bytes = rows.chain([("", earlier.total.bytes)]).collect();
         let depth = earlier.depth();
-        Some(Self { bytes, depth, is_whole: !earlier.folders_merged })
+        let (now, is_whole) = (exact(report, extras), !earlier.folders_merged);
+        Some(Self { bytes, now, depth, is_whole })
     }
 
     /// Index of the label of a folder.
-    pub(super) fn of(&self, folder: &str, now: Counts) -> u8 {
-        match self.bytes.get(folder) {
-            Some(before) => change(*before, now.bytes),
-            None if self.is_whole && levels(folder) <= self.depth => 5,
-            None => 6,
+    pub(super) fn of(&self, folder: &str) -> u8 {
+        match (self.bytes.get(folder), self.now.get(folder)) {
+            (Some(before), Some(now)) => change(*before, now.bytes),
+            (None, _) if self.is_whole && levels(folder) <= self.depth => 5,
+            _ => 6,
         }
     }
+}
+
+/// Folders of which nothing may be missing. Those of the figures have fewer levels, and are folded
+/// into those above at other numbers than those of the tree.
+fn exact<'a>(report: &Report<'a>, extras: &Extras<'a>) -> HashMap<&'a str, Counts> {
+    let folders = report.figures.folders.iter();
+    let folders = folders.map(|folder| (&*folder.name, folder.counts, folder.missing_max));
+    let tree = extras.details.folders.iter();
+    let tree = tree.map(|folder| (&*folder.name, folder.contents.counts, folder.missing_max));
+    let all = folders.chain(tree).filter(|(.., missing_max)| missing_max.is_empty());
+    all.map(|(name, counts, _)| (name, counts)).collect()
 }
 
 fn levels(folder: &str) -> usize {
@@ -148,7 +161,7 @@ pub(super) fn sections(report: &Report<'_>, extras: &Extras<'_>) -> Vec<Section>
     ];
     let title = format!("What changed most since {}", last.at);
     let mut changed = Section::new(title, &columns);
-    for Change { folder, then, now } in changes(extras, last) {
+    for Change { folder, then, now } in changes(report, extras, last) {
         changed.push([
             folder.into(),
             then.bytes.into(),
@@ -172,21 +185,25 @@ fn difference(then: u64, now: u64) -> i64 {
 }
 
 /// Folders of both summaries with the greatest change in bytes, or else in objects.
-fn changes<'a>(extras: &Extras<'a>, last: &'a Earlier) -> Vec<Change<'a>> {
+fn changes<'a>(report: &Report<'a>, extras: &Extras<'a>, last: &'a Earlier) -> Vec<Change<'a>> {
+    let now = exact(report, extras);
+    let figures_depth = if report.figures.folders_merged { 0 } else { report.depth };
+    // One that is not there may have been folded into the one above.
+    let is_gone = |name: &str| !extras.details.folders_merged || levels(name) <= figures_depth;
     let mut rows: HashMap<&str, Change<'_>> = HashMap::new();
     for folder in &last.folders {
         let EarlierCounts { objects, bytes } = folder.counts;
         let then = Counts { objects, bytes };
-        rows.insert(&folder.name, Change { folder: &folder.name, then, now: Counts::default() });
+        let name = &*folder.name;
+        let now = now.get(name).copied().or_else(|| is_gone(name).then(Counts::default));
+        rows.extend(now.map(|now| (name, Change { folder: name, then, now })));
     }
     let depth = last.depth();
-    for folder in &extras.details.folders[1..] {
-        let now = folder.contents.counts;
-        if let Some(row) = rows.get_mut(&*folder.name) {
-            row.now = now;
-        } else if !last.folders_merged && levels(&folder.name) <= depth {
-            let then = Counts::default();
-            rows.insert(&folder.name, Change { folder: &folder.name, then, now });
+    let then = Counts::default();
+    for (folder, now) in now {
+        let is_new = !last.folders_merged && !folder.is_empty() && levels(folder) <= depth;
+        if is_new {
+            rows.entry(folder).or_insert(Change { folder, then, now });
         }
     }
     let mut rows: Vec<Change<'_>> = rows.into_values().filter(|row| row.then != row.now).collect();
@@ -200,7 +217,58 @@ fn changes<'a>(extras: &Extras<'a>, last: &'a Earlier) -> Vec<Change<'a>> {
 
 #[cfg(test)]
 mod tests {
+    use s3haul::plan::price::PriceTable;
+    use s3haul::summary::{Summary, SummaryOptions};
+    use s3haul_wire::ops::{ListPage, ListedObject};
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn what_was_folded_is_neither_gone_nor_less() {
+        let keys: Vec<String> = (0..20).map(|n| format!("{n:02}/x/k")).collect();
+        let objects = keys.iter().zip(1..);
+        let listed = objects.clone().map(|(key, size)| ListedObject {
+            key,
+            size,
+            ..ListedObject::default()
+        });
+        let options = SummaryOptions { depth: 1, tree_folders_max: 8, ..SummaryOptions::default() };
+        let mut summary = Summary::new(options);
+        summary.add_page(&ListPage::from_objects(listed).unwrap());
+        let (figures, details) = (summary.figures(), summary.details().unwrap());
+        assert!(details.folders_merged && !figures.folders_merged);
+        let row = |name: &str, bytes| json!({ "name": name, "objects": 1, "bytes": bytes });
+        let folders = objects.flat_map(|(key, size)| [row(&key[..3], size), row(&key[..5], size)]);
+        let earlier = json!({
+            "version": Figures::VERSION,
+            "bucket": "b",
+            "prefix": "",
+            "at": "then",
+            "total": { "objects": 21, "bytes": 219 },
+            "folders": folders.chain([row("z/", 9)]).collect::<Vec<_>>(),
+            "folders_merged": false,
+            "is_selection": false,
+        });
+        let earlier = [serde_json::from_value(earlier).unwrap()];
+        let report = Report {
+            bucket: "b",
+            prefix: "",
+            is_selection: false,
+            at_s: 0,
+            depth: 1,
+            top: 1,
+            figures: &figures,
+            uploads: None,
+        };
+        let prices = PriceTable::default();
+        let extras = Extras { details: &details, prices: &prices, earlier: &earlier, flags: &[] };
+        let changed = changes(&report, &extras, &earlier[0]);
+        assert_eq!(changed.iter().map(|change| change.folder).collect::<Vec<_>>(), ["z/"]);
+        let colours = Changes::since(&report, &extras).unwrap();
+        let colours = details.folders.iter().map(|folder| colours.of(&folder.name));
+        assert!(colours.clone().all(|colour| colour == 2 || colour == 6), "{colours:?}");
+    }
 
     #[test]
     fn changes_have_names() {
