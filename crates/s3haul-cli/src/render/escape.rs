@@ -19,6 +19,41 @@ const UNSAFE: [RangeInclusive<char>; 5] = [
     '\u{fff9}'..='\u{fffb}',
 ];
 
+/// Characters that are not seen, which pages write out (`html/basics.js`): those that Unicode calls
+/// formats or ignorable, and a blank pattern of braille.
+const UNSEEN: [RangeInclusive<char>; 26] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{600}'..='\u{605}',
+    '\u{61c}'..='\u{61c}',
+    '\u{6dd}'..='\u{6dd}',
+    '\u{70f}'..='\u{70f}',
+    '\u{890}'..='\u{891}',
+    '\u{8e2}'..='\u{8e2}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{110bd}'..='\u{110bd}',
+    '\u{110cd}'..='\u{110cd}',
+    '\u{13430}'..='\u{1343f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
+];
+
+fn is_unseen(character: char) -> bool {
+    character.is_control() || UNSEEN.iter().any(|range| range.contains(&character))
+}
+
 /// Whether a character must not reach a terminal as it is.
 pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control() || UNSAFE.iter().any(|range| range.contains(&character))
@@ -44,7 +79,7 @@ pub(crate) fn push_name(buffer: &mut Vec<u8>, name: &str, escape: bool) {
     }
 }
 
-/// A word as a shell reads it, without characters that a terminal would obey.
+/// A word as a shell reads it, without characters that a terminal would obey or a page write out.
 pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(byte);
@@ -52,7 +87,7 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
         return String::from_utf8_lossy(bytes).into_owned();
     }
     match std::str::from_utf8(bytes) {
-        Ok(word) if !word.chars().any(is_unsafe) => format!("'{}'", word.replace('\'', r"'\''")),
+        Ok(word) if !word.chars().any(is_unseen) => format!("'{}'", word.replace('\'', r"'\''")),
         _ => ansi_quoted(bytes),
     }
 }
@@ -162,10 +197,11 @@ mod tests {
             "\u{fc}ml\u{e4}ut".as_bytes(),
             b"a\nb\x1b[2J'\\9",
             "\u{202e}9 turned".as_bytes(),
+            "\u{1f469}\u{200d}\u{1f680} \u{2764}\u{fe0f}".as_bytes(),
             b"\xff\xfe7",
         ] {
             let text = quoted(OsStr::from_bytes(word));
-            assert!(!text.chars().any(is_unsafe), "{text}");
+            assert!(!text.chars().any(|c| is_unsafe(c) || is_unseen(c)), "{text}");
             let script = format!("printf %s {text}");
             let output = std::process::Command::new("bash").args(["-c", &script]).output();
             assert_eq!(output.unwrap().stdout, word, "{text}");
