@@ -187,6 +187,11 @@ fn objects_are_removed_and_then_the_bucket() {
         "remove_bucket failed: s3://box An error occurred (BucketNotEmpty) when calling the \
          DeleteBucket operation"
     ));
+    assert_eq!(bench.run("rb s3://box --only-show-errors").stderr, output.stderr);
+    let quiet = bench.run("rb s3://box --quiet");
+    assert_eq!((quiet.status.code(), support::stderr(&quiet)), (Some(1), String::new()));
+    bench.ok("mb s3://other");
+    assert_eq!(bench.ok("rb s3://other --only-show-errors"), "");
     let removed = bench.ok("rb s3://box --force");
     assert_eq!(removed, "delete: s3://box/ab\nremove_bucket: box\n");
 }

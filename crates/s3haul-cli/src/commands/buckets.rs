@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use s3haul::job::value::OutputLines;
 use s3haul_wire::Error;
 use s3haul_wire::ops::{CreateBucket, Versioning};
 use serde::Serialize;
@@ -25,7 +26,8 @@ pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result
     };
     let result = client.create_bucket(input).await;
     let (bucket, path) = (&settings.bucket, &settings.task.bucket);
-    let report = Report { done: "make_bucket", bucket, path, leaves_versions: false };
+    let lines = OutputLines::All;
+    let report = Report { done: "make_bucket", bucket, path, leaves_versions: false, lines };
     let is_made = result.is_ok();
     let status = report.print(result, settings.json, printer);
     if is_made && settings.task.versioning {
@@ -98,8 +100,9 @@ pub(super) async fn remove(
         () = interrupt.token().cancelled_owned() => return Ok(exit::INTERRUPTED),
     };
     let (bucket, path) = (&settings.bucket, &settings.path);
-    let report = Report { done: "remove_bucket", bucket, path, leaves_versions };
-    Ok(report.print(result, settings.json, printer))
+    let lines = settings.output.lines;
+    let report = Report { done: "remove_bucket", bucket, path, leaves_versions, lines };
+    Ok(report.print(result, settings.output.json, printer))
 }
 
 /// Sets a bucket's website; says nothing when it is done, like `aws s3 website`.
@@ -123,6 +126,8 @@ struct Report<'a> {
     path: &'a str,
     /// The objects were removed, and what is left are versions.
     leaves_versions: bool,
+    /// Which of them are printed.
+    lines: OutputLines,
 }
 
 #[derive(Serialize)]
@@ -141,7 +146,14 @@ struct BucketLine<'a> {
 impl Report<'_> {
     fn print(&self, result: Result<(), Error>, json: bool, printer: &Printer) -> u8 {
         let error = result.err();
-        if json {
+        let is_wanted = match self.lines {
+            OutputLines::All => true,
+            OutputLines::Errors => error.is_some(),
+            OutputLines::None => false,
+        };
+        if !is_wanted {
+            // The exit status says it.
+        } else if json {
             let fields = error.as_ref().map(json::ErrorFields::of);
             let line = BucketLine { bucket: self.bucket, error: fields };
             printer.output(|buffer| json::push(buffer, self.done, line));

@@ -1,6 +1,8 @@
 //! `mb`, `rb`, `versioning` and `website`.
 
-use s3haul::job::value::{MakeBucketTask, RemoveBucketTask, Task, VersioningTask, WebsiteTask};
+use s3haul::job::value::{
+    MakeBucketTask, Output, RemoveBucketTask, Task, VersioningTask, WebsiteTask,
+};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul_wire::ClientConfig;
@@ -101,8 +103,8 @@ pub(crate) struct RbSettings {
     pub(crate) bucket: String,
     /// What empties the bucket first, with `--force`.
     pub(crate) empty_first: Option<TransferSettings>,
-    /// JSON output.
-    pub(crate) json: bool,
+    /// Printing.
+    pub(crate) output: Output,
 }
 
 impl RbSettings {
@@ -123,7 +125,7 @@ impl RbSettings {
             path: task.bucket.clone(),
             bucket: object.bucket,
             empty_first: task.force.then(empty).transpose()?,
-            json: frame.output.json,
+            output: frame.output,
         })
     }
 }

@@ -213,7 +213,7 @@ fn what_only_reads_is_a_job_too() {
         ("mb s3://third --tags a b --versioning", 1, 0),
         ("mb s3://box", 1, 0),
         ("rb s3://box", 0, 1),
-        ("rb s3://other --force --versions --yes --quiet", 1, 0),
+        ("rb s3://other --force --versions --yes --quiet", 0, 0),
         ("versioning suspend s3://box", 1, 0),
         ("versioning get box", 0, 252),
         ("website s3://box --index-document index.html", 0, 0),
