@@ -103,7 +103,7 @@ pub(crate) fn prepare<'a>(
                 };
                 return Ok(on_screen(async { Ok(job) }, &environment, printer));
             }
-            JobsCommand::Watch(args) => jobs(&args.folder)?.watch(args),
+            JobsCommand::Watch(args) => return query(jobs(&args.folder)?.watch(args.id.clone())),
             JobsCommand::Prune(args) => jobs(&args.folder).map(|jobs| jobs.prune(args)),
         }
         .map(Work::Done);

@@ -129,14 +129,16 @@ impl Jobs<'_> {
     }
 
     /// Prints a line a second until no process runs the job.
-    pub(super) fn watch(&self, args: &JobArgs) -> Result<u8, Failure> {
+    pub(super) async fn watch(self, id: String) -> Result<u8, Failure> {
         let Self { folder, as_json, printer } = self;
         let mut before: Option<JobStatus> = None;
         loop {
-            let job = journal::status(folder, &args.id)?;
+            let (folder, id) = (folder.clone(), id.clone());
+            let look = tokio::task::spawn_blocking(move || journal::status(&folder, &id)).await;
+            let job = look.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
             if before.as_ref() != Some(&job) {
                 printer.output(|buffer| {
-                    if *as_json {
+                    if as_json {
                         return push_job(buffer, &job, true);
                     }
                     push_progress(buffer, &job, before.as_ref());
@@ -147,7 +149,7 @@ impl Jobs<'_> {
                 return Ok(exit::SUCCESS);
             }
             before = Some(job);
-            std::thread::sleep(WATCH_PAUSE);
+            tokio::time::sleep(WATCH_PAUSE).await;
         }
     }
 

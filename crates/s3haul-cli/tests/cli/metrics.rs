@@ -32,11 +32,8 @@ impl Waiting {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (lines, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut note = String::new();
         let mut notes = BufReader::new(child.stderr.take().unwrap());
-        notes.read_line(&mut note).unwrap();
-        let url = note.trim_end().strip_prefix("note: metrics are at http://").unwrap();
-        let address = url.strip_suffix("/metrics").unwrap().to_owned();
+        let address = address_in(&mut notes);
         Self { child, lines, output, address, _notes: notes }
     }
 
@@ -81,6 +78,14 @@ impl Waiting {
     }
 }
 
+/// The address that the note of a command has.
+fn address_in(notes: &mut impl BufRead) -> String {
+    let mut note = String::new();
+    notes.read_line(&mut note).unwrap();
+    let url = note.trim_end().strip_prefix("note: metrics are at http://").unwrap();
+    url.strip_suffix("/metrics").unwrap().to_owned()
+}
+
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -118,6 +123,32 @@ fn write_files(bench: &Bench) -> usize {
             size
         })
         .sum()
+}
+
+#[test]
+fn a_watched_job_is_no_obstacle_to_scrapes() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    write_files(&bench);
+    let (pace, journals) = ("--max-requests-per-second 1", bench.journals().display());
+    let mut job =
+        bench.spawn(&format!("cp --recursive in s3://box/x/ {pace} --journal {journals}"));
+    let mut id = None;
+    wait_until(|| {
+        let jobs = bench.lines("jobs ls --json");
+        let job = jobs.first().map(|job| serde_json::from_str::<serde_json::Value>(job).unwrap());
+        id = job.and_then(|job| job["id"].as_str().map(str::to_owned));
+        id.is_some()
+    });
+    let watch = format!("jobs watch {} --metrics-listen 127.0.0.1:0", id.unwrap());
+    let mut command = bench.command(&watch);
+    let mut watch = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let address = address_in(&mut BufReader::new(watch.stderr.take().unwrap()));
+    assert!(get(&address, "/metrics").starts_with("HTTP/1.1 200"));
+    for child in [&mut watch, &mut job] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }
 
 #[test]
