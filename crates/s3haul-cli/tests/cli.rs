@@ -279,6 +279,14 @@ fn objects_go_to_standard_output_whole_or_in_part() {
     assert_eq!(bench.ok("cat s3://box/k/22 --range 1-2"), "/2");
     assert_eq!(bench.ok("cat s3://box/k/22 --range -3"), "/22");
     assert_eq!(bench.ok("cat s3://box/k/22 --range 2-"), "22");
+    // Of several objects, those that are too short have none of the bytes.
+    for range in ["3-3", "3-", "3-9"] {
+        for address in ["s3://box/k/*", "s3://box/k/1 s3://box/k/22"] {
+            assert_eq!(bench.ok(&format!("cat {address} --range {range}")), "2", "{range}");
+        }
+        let short = bench.run(&format!("cat s3://box/k/1 --range {range}"));
+        assert!(support::stderr(&short).contains("InvalidRange"), "{range}: {short:?}");
+    }
     assert_eq!(bench.ok("cp s3://box/k/1 -"), "k/1");
     let output = bench.run("cp s3://box/none -");
     assert_eq!(output.status.code(), Some(1));

@@ -68,6 +68,13 @@ impl Cat<'_> {
         Ok(())
     }
 
+    /// Whether one object alone is printed.
+    fn is_single(&self) -> bool {
+        let is_key =
+            |object: &ObjectName| self.settings.raw || Wildcard::parse(&object.key).is_none();
+        matches!(&self.settings.objects[..], [object] if is_key(object))
+    }
+
     async fn matching(&self, object: &ObjectName, wildcard: &Wildcard) -> Result<(), Failure> {
         let mut token = None;
         let mut found = false;
@@ -112,6 +119,8 @@ impl Cat<'_> {
                 let hint = folder::hint(&self.client, &object, Advice::Pattern).await;
                 return Err(Failure::from(error).with_some_hint(hint));
             }
+            // Of several objects some may be too short to have any of the bytes.
+            Err(error) if error.code() == "InvalidRange" && !self.is_single() => return Ok(()),
             opened => opened?,
         };
         while let Some(piece) = reader.next().await {

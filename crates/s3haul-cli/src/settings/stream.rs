@@ -119,7 +119,10 @@ impl CatRange {
         let text = text.strip_prefix("bytes=").unwrap_or(text);
         match text.split_once('-').ok_or_else(invalid)? {
             ("", length) => Ok(Self::Last(number(length)?)),
-            (start, "") => Ok(Self::From(number(start)?)),
+            (start, "") => match number(start)? {
+                u64::MAX => Err(invalid()),
+                start => Ok(Self::From(start)),
+            },
             (start, end) => match (number(start)?, number(end)?) {
                 (start, end) if start <= end && end < u64::MAX => Ok(Self::Between(start, end)),
                 _ => Err(invalid()),
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!(CatRange::parse("0-9").unwrap(), CatRange::Between(0, 9));
         assert_eq!(CatRange::parse("bytes=5-").unwrap(), CatRange::From(5));
         assert_eq!(CatRange::parse("-5").unwrap(), CatRange::Last(5));
-        for text in ["", "-", "9-0", "a-b", "5"] {
+        for text in ["", "-", "9-0", "a-b", "5", "18446744073709551615-"] {
             assert!(CatRange::parse(text).is_err(), "{text}");
         }
     }
