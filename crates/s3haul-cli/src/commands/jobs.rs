@@ -120,6 +120,7 @@ impl Jobs<'_> {
                 failed: totals.failed,
                 left: ("In work", job.pending),
                 resume: resume.then(|| resume_command(&job.id, args.folder.journal.as_deref())),
+                listed: "last",
             },
             failures,
         );

@@ -132,6 +132,7 @@ fn write_page(
         failed: totals.failed,
         left: ("Shards left", status.left.len() as u64),
         resume,
+        listed: "first",
     };
     let failures = failures.iter().map(|failed| html::JobFailure {
         subject: &failed.subject,

@@ -28,6 +28,8 @@ pub(crate) struct JobPage {
     pub(crate) left: (&'static str, u64),
     /// The command that goes on with it.
     pub(crate) resume: Option<String>,
+    /// Which of the failures are listed: the first, or the last.
+    pub(crate) listed: &'static str,
 }
 
 /// What failed.
@@ -56,7 +58,7 @@ pub(crate) fn page<'a>(
     }
     let columns = [("Object", Unit::Name), ("Action", Unit::Text), ("Error", Unit::Name)];
     let mut failed = Section::new("Failures", &columns)
-        .with_note(format!("At most the first {FAILURES_MAX} are listed."));
+        .with_note(format!("At most the {} {FAILURES_MAX} are listed.", job.listed));
     for failure in failures.into_iter().take(FAILURES_MAX as usize) {
         let JobFailure { subject, action, error } = failure;
         failed.push([subject.into(), action.into(), error.into()]);
@@ -79,4 +81,30 @@ pub(crate) fn page<'a>(
         tree: None,
         sections,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_says_which_failures_it_has() {
+        for listed in ["first", "last"] {
+            let job = JobPage {
+                name: "a".to_owned(),
+                task: "rm".to_owned(),
+                state: "done",
+                done: 0,
+                bytes: 0,
+                skipped: 0,
+                failed: 1,
+                left: ("In work", 0),
+                resume: None,
+                listed,
+            };
+            let page = page(job, [JobFailure { subject: "k", action: "delete", error: "no" }]);
+            let text = String::from_utf8(page).unwrap();
+            assert!(text.contains(&format!("At most the {listed} 1000 are listed.")), "{text}");
+        }
+    }
 }
