@@ -189,6 +189,27 @@ fn the_summary_for_programs_has_causes_and_command() {
     assert_eq!(last["retry"], command);
 }
 
+/// It can be gone on with, and is billed until then.
+#[test]
+fn an_upload_that_a_failed_job_leaves_open_is_named() {
+    let weather = tempfile::NamedTempFile::new().unwrap();
+    let scenario = r#"{"seed": 5, "in_a_row_max": 99, "faults": [
+        {"fault": "internal_error", "requests": ["CompleteMultipartUpload"], "probability": 1}]}"#;
+    std::fs::write(weather.path(), scenario).unwrap();
+    let bench = Bench::in_weather(weather.path().to_str().unwrap());
+    bench.ok("mb s3://box");
+    bench.file("large", &"x".repeat(9_000_000));
+    for (flag, open) in [("--journal j", 1), ("--no-journal", 0)] {
+        let mut command = bench.command("cp large s3://box/large");
+        let output = command.args(flag.split(' ')).env("AWS_MAX_ATTEMPTS", "1").output().unwrap();
+        let text = stderr(&output);
+        let is_named = text.contains("tries again what failed; one upload stays open until then");
+        assert_eq!(is_named, open == 1, "{text}");
+        assert_eq!(bench.lines("uploads ls s3://box").len(), open);
+        bench.ok("uploads abort s3://box");
+    }
+}
+
 #[test]
 fn causes_are_counted_apart() {
     let weather = tempfile::NamedTempFile::new().unwrap();
