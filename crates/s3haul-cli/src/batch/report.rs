@@ -31,7 +31,7 @@ pub(crate) struct LineResult {
     pub(crate) exit_code: u8,
     /// The command as it may be shown.
     pub(crate) command: String,
-    /// Why it did not do its work, unless it has printed that itself.
+    /// Why it did not do its work: the first object that failed, or the error of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
 }

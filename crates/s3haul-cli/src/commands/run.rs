@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::shared::{SharedClients, bound_requests};
+use super::shared::{SharedClients, bound_requests, noting_failure};
 use crate::args::GlobalArgs;
 use crate::batch::{FailedLines, Line, LineReport, LineResult, Parser};
 use crate::commands::dispatch::work;
@@ -310,9 +310,9 @@ impl Run {
         };
         let (shared, interrupt) = (Arc::clone(&self.shared), Arc::clone(&self.interrupt));
         tasks.spawn(async move {
-            match shared.execute(line, &interrupt).await {
-                Ok(status) => result(status, None),
-                Err(failure) => result(failure.status, Some(failure.message)),
+            match noting_failure(shared.execute(line, &interrupt)).await {
+                (Ok(status), why) => result(status, why),
+                (Err(failure), _) => result(failure.status, Some(failure.message)),
             }
         });
     }

@@ -26,6 +26,20 @@ static WAITS: OnceLock<Arc<Printer>> = OnceLock::new();
 
 tokio::task_local! {
     static CLIENTS: Arc<SharedClients>;
+    /// Why a command of `run` failed, where it has printed that itself.
+    static FAILURE: OnceLock<String>;
+}
+
+/// Runs a command of `run`; gives also why objects of it failed.
+pub(super) async fn noting_failure<T>(command: impl Future<Output = T>) -> (T, Option<String>) {
+    let run = async { (command.await, FAILURE.with(|why| why.get().cloned())) };
+    FAILURE.scope(OnceLock::new(), run).await
+}
+
+/// Notes why objects of a command failed, where it is one of `run`.
+pub(super) fn note_failure(why: Option<String>) {
+    let Some(why) = why else { return };
+    _ = FAILURE.try_with(|failure| failure.set(why));
 }
 
 /// Clients by their settings.

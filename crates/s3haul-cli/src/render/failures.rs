@@ -78,6 +78,15 @@ impl Failures {
             .join(", ")
     }
 
+    /// The first of `failed` failures, and how many there are beside it; none where there is none.
+    pub(crate) fn first(&self, failed: u64) -> Option<String> {
+        let Named { subject, message } = self.named.first()?;
+        Some(match failed {
+            0 | 1 => format!("{subject}: {message}"),
+            _ => format!("{subject}: {message}, and {} more failures", failed - 1),
+        })
+    }
+
     /// Appends how many of `failed` objects failed for which cause, and a line for each of the
     /// first. Names are shown as on a terminal everywhere: a line is one failure.
     pub(crate) fn push(&self, buffer: &mut Vec<u8>, failed: u64) {

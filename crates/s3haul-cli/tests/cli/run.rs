@@ -24,7 +24,8 @@ fn lines_are_run_and_failures_are_listed() {
     bench.file(
         "f",
         "# two that work\ncp s3://box/a back  # and a comment\n\ns3haul rm 's3://box/b'\n\
-         aws s3 ls s3://nobox\ncp none s3://box\nhead s3://box/a\n",
+         aws s3 ls s3://nobox\ncp none s3://box\nhead s3://box/a\n\
+         cp f s3://nobox\n",
     );
     let output = bench.run("run f --report r.jsonl");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -37,15 +38,18 @@ fn lines_are_run_and_failures_are_listed() {
         messages.contains("line 6: exit 255: cp none s3://box: The user-provided path"),
         "{messages}"
     );
-    assert!(messages.ends_with("2 of 5 commands failed\n"), "{messages}");
+    assert!(messages.ends_with("3 of 6 commands failed\n"), "{messages}");
     let out = stdout(&output);
     assert!(out.contains("download: s3://box/a to ./back\n"), "{out}");
     assert!(out.contains("delete: s3://box/b\n"), "{out}");
     let rows: Vec<Value> =
         bench.read("r.jsonl").lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     let failed: Vec<_> = rows.iter().filter(|row| row["outcome"] == "failed").collect();
-    assert_eq!((rows.len(), failed.len()), (7, 2));
-    assert_eq!(rows[6]["outcome"], "complete");
+    assert_eq!((rows.len(), failed.len()), (8, 3));
+    assert_eq!(rows[7]["outcome"], "complete");
+    let upload = failed.iter().find(|row| row["line"] == 8).unwrap();
+    let why = upload["error"].as_str().unwrap();
+    assert!(why.starts_with("./f: ") && why.contains("(NoSuchBucket)"), "{why}");
 
     bench.file("none", "it is there by now");
     let output = bench.run("run f --retry-failed r.jsonl --json");
@@ -53,9 +57,9 @@ fn lines_are_run_and_failures_are_listed() {
     let lines: Vec<Value> =
         stdout(&output).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     let of_lines: Vec<_> = lines.iter().filter(|line| line["event"] == "line").collect();
-    assert_eq!(of_lines.len(), 2, "{lines:?}");
+    assert_eq!(of_lines.len(), 3, "{lines:?}");
     let summary = lines.last().unwrap();
-    assert_eq!((&summary["event"], &summary["failed"]), (&"run_summary".into(), &1.into()));
+    assert_eq!((&summary["event"], &summary["failed"]), (&"run_summary".into(), &2.into()));
     assert_eq!(bench.ok("cat s3://box/none"), "it is there by now");
 }
 

@@ -4,6 +4,7 @@
 use s3haul::job::Summary;
 use s3haul::job::value::OutputLines;
 
+use crate::commands::shared::note_failure;
 use crate::printer::Printer;
 use crate::render::OutputSettings;
 use crate::render::escape::push_name;
@@ -29,6 +30,7 @@ pub(super) struct Closing<'a> {
 impl Closing<'_> {
     /// Prints it to standard error, after all else; gives what programs want to know of it.
     pub(super) fn print(self, summary: &Summary) -> Option<Failed> {
+        note_failure(self.failures.first(summary.failed));
         let OutputSettings { lines, json, .. } = self.output;
         let is_due = is_due(summary, self.printer.error_is_terminal(), self.again.is_as_aws());
         let is_typed = self.again.is_typed() && self.printer.is_of_process();
