@@ -95,11 +95,12 @@ fn refused(why: &str) -> Failure {
     Failure::usage(format!("--max-memory: {why}"))
 }
 
-/// Threads for blocking work, where the address space is limited: each has a stack of its own.
-pub(crate) fn threads() -> Option<usize> {
-    let spare = address_space()?.saturating_sub(BASE_ADDRESS_BYTES);
+/// Threads for blocking work: as many as usual, or fewer where the address space is limited, as
+/// each has a stack of its own.
+pub(crate) fn blocking_threads() -> usize {
+    let spare = address_space().map_or(u64::MAX, |space| space.saturating_sub(BASE_ADDRESS_BYTES));
     let threads = (spare / 2 / THREAD_BYTES).clamp(*THREADS.start(), *THREADS.end());
-    usize::try_from(threads).ok()
+    usize::try_from(threads).unwrap_or(usize::MAX)
 }
 
 /// Bytes of the address space (`ulimit -v`) or of data in it (`ulimit -d`).

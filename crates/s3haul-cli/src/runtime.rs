@@ -33,9 +33,7 @@ fn cores() -> usize {
 fn run<T>(workers: usize, future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     open_files::raise();
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if let Some(threads) = memory::threads() {
-        builder.max_blocking_threads(threads);
-    }
+    builder.max_blocking_threads(memory::blocking_threads());
     let runtime = builder
         .worker_threads(workers.clamp(1, WORKERS_MAX))
         .enable_all()

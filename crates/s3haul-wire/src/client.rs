@@ -204,6 +204,12 @@ impl Client {
         let is_refused = self.inner.takes_trailers.get() == Some(&false);
         plan.checksum.filter(|algorithm| may && !is_refused && algorithm.is_combinable())
     }
+
+    /// Whether the service was seen to take a checksum behind a body, so that no part that is read
+    /// while it is sent ([`Self::streams_parts`]) is ever sent from memory.
+    pub fn takes_trailers(&self) -> bool {
+        self.inner.takes_trailers.get() == Some(&true)
+    }
 }
 
 #[cfg(test)]

@@ -352,7 +352,14 @@ impl Command {
     /// Whether its lines only repeat what was done, so that it has not failed where they are lost,
     /// as with the AWS CLI: a `mv` that is repeated finds its source gone.
     pub(crate) fn only_repeats(&self) -> bool {
-        matches!(self, Self::Cp(_) | Self::Mv(_) | Self::Rm(_) | Self::Sync(_))
+        let is_data = match self {
+            Self::Cp(args) => args.copy.dryrun || args.copy.print.print_job,
+            Self::Mv(args) => args.copy.dryrun || args.copy.print.print_job,
+            Self::Sync(args) => args.copy.dryrun || args.copy.print.print_job,
+            Self::Rm(args) => args.objects.dryrun || args.objects.print.print_job,
+            _ => true,
+        };
+        !is_data
     }
 
     /// Its first word, as it is typed.

@@ -86,11 +86,14 @@ fn is_inventory(head: &[u8]) -> bool {
     text.contains("\"sourceBucket\"") && text.contains("\"destinationBucket\"")
 }
 
-/// Whether a line begins as one of `ls` does, with a time and a size, or is the header of a table
-/// with tabs.
+/// Whether a line begins as one of `ls` does, with a time and a size or as that of a folder, or is
+/// the header of a table with tabs.
 fn is_listing(first: &str) -> bool {
     if first.contains('\t') {
         return is_header(&first.replace('\t', ","));
+    }
+    if first.starts_with("  ") && first.trim_start().starts_with("PRE ") {
+        return true;
     }
     let mut words = first.split_ascii_whitespace();
     let is_made_of = |word: Option<&str>, of: &str| {
@@ -100,7 +103,7 @@ fn is_listing(first: &str) -> bool {
     };
     is_made_of(words.next(), "0000-00-00")
         && is_made_of(words.next(), "00:00:00")
-        && words.next().is_some_and(|size| size.bytes().all(|byte| byte.is_ascii_digit()))
+        && words.next().is_some_and(|size| size.parse::<f64>().is_ok())
         && words.next().is_some()
 }
 
@@ -139,6 +142,9 @@ mod tests {
             ("r", report, Format::Text(TextFormat::ReportJsonl)),
             ("r.csv", "event,action,outcome,reason\n", Format::Text(TextFormat::ReportCsv)),
             ("-", "2026-11-28 11:16:16          2 a\n", Format::Listing),
+            ("-", "2026-11-28 11:16:16    1.2 KiB a\n", Format::Listing),
+            ("-", "                           PRE d/\n", Format::Listing),
+            ("-", "PRE d/\n", Format::Text(TextFormat::Lines)),
             ("-", "2026-11-28 11:16:16\n", Format::Text(TextFormat::Lines)),
             ("-", "2026-11-28/11:16:16 2 a\n", Format::Text(TextFormat::Lines)),
             ("t.tsv", "key\tsize\tlast_modified\n", Format::Listing),

@@ -9,7 +9,12 @@ use super::report::is_same;
 use super::{Environment, Settings};
 use crate::args::{GlobalArgs, RunArgs};
 use crate::failure::Failure;
+use crate::memory;
 use crate::report::is_parquet;
+
+/// Threads for blocking work that a line may hold as long as it runs, as the walk of its source
+/// does.
+const THREADS_OF_LINE: usize = 4;
 
 /// `run`.
 #[derive(Debug)]
@@ -81,6 +86,7 @@ impl RunSettings {
             ..global
         };
         let jobs = args.jobs.map_or(tuning.requests_at_once(), usize::from);
+        let jobs = jobs.min(memory::blocking_threads() / THREADS_OF_LINE).max(1);
         let (dry_run, stop_on_error) = (args.dryrun, args.stop_on_error);
         Ok(Self {
             file,

@@ -83,6 +83,12 @@ fn a_plan_that_is_killed_at_once_is_gone_on_with() {
     kill_at(&bench, 1, "apply p.parquet --max-requests-per-second 40 --no-progress");
     bench.ok("apply p.parquet --resume --max-requests-per-second 100000 --no-progress");
     assert_eq!(bench.status("compare in s3://box/x/"), 0);
+    // However short it is.
+    bench.file("in/0000", "another");
+    assert_eq!(bench.status("plan sync in s3://box/x/ --plan q.parquet"), 0);
+    let before = jobs(&bench).len();
+    bench.ok("apply q.parquet --no-progress");
+    assert_eq!(jobs(&bench).len(), before + 1);
 }
 
 #[test]

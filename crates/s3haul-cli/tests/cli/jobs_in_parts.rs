@@ -44,6 +44,11 @@ fn a_large_file_goes_on_from_its_parts() {
     bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
     assert_eq!(bench.read("down/large"), text);
     assert_eq!(bench.names_in("down"), ["large"]);
+    // Also where the command names the file.
+    let id = begin(&format!("cp s3://box/x/large named/file {SLOW}"));
+    assert_eq!(bench.names_in("named"), [".file.s3haul-tmp"]);
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!((bench.read("named/file"), bench.names_in("named")), (text, vec!["file".into()]));
     bench.end();
     let (mut sent, mut received) = (0, 0);
     for line in bench.read("ledger").lines() {
@@ -53,7 +58,24 @@ fn a_large_file_goes_on_from_its_parts() {
     }
     // Eight parts each; what was in flight when the process was killed comes again.
     assert!((8..=11).contains(&sent), "{sent} parts were sent");
-    assert!((8..=11).contains(&received), "{received} ranges were received");
+    assert!((16..=22).contains(&received), "{received} ranges were received");
+}
+
+/// The second one took the upload of the first for that of an earlier run.
+#[test]
+fn a_large_object_may_be_named_twice() {
+    let bench = Bench::recorded();
+    bench.file("in/large", &"0123456789abcdef".repeat(2 << 20));
+    bench.ok("cp --recursive in s3://box/x/ --quiet");
+    bench.file("keys", "x/large\nx/large\n");
+    for target in ["s3://box/y/ --stream", "down"] {
+        let args = format!("cp s3://box/x/ {target} --from keys --journal j --quiet");
+        let output = bench.run(&args);
+        let text = crate::support::stderr(&output);
+        assert!(output.status.success() || text.contains("same file"), "{target}: {text}");
+        assert_eq!(bench.lines("uploads ls s3://box"), [""; 0]);
+    }
+    assert_eq!(bench.status("verify in s3://box/y/"), 0);
 }
 
 /// Its upload stayed open. With a checksum of the kind that parts are sent with it goes on.

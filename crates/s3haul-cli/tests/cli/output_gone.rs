@@ -8,7 +8,7 @@ use std::process::Output;
 use crate::support::{Bench, stderr};
 
 /// All that print, each for itself.
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 32] = [
     "--version",
     "--help",
     "-h",
@@ -38,6 +38,8 @@ const COMMANDS: [&str; 30] = [
     "set s3://box/k --content-type x/y",
     "map s3://box --map js:key=>key",
     "each s3://box --each js:key=>key",
+    "rm s3://box/f --dryrun",
+    "mv f s3://box/g --print-job",
     "run lines",
 ];
 

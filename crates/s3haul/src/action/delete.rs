@@ -161,7 +161,7 @@ async fn still_expected(
 }
 
 /// Reports the outcome of each removal of a batch, except for those that the server had no time
-/// for: they are returned, to be retried as requests of their own.
+/// for, or whose condition did not hold: they are returned, to be retried as requests of their own.
 fn conclude_batch(
     engine: &Engine,
     place: Place,
@@ -175,9 +175,11 @@ fn conclude_batch(
             Err(error) if matches!(error.kind(), ErrorKind::Throttled | ErrorKind::Server) => {
                 again.push(action);
             }
-            Err(error) if is_condition(&error) && action.expected.is_none() => {
-                let error = replaced(engine, place, &action.key);
-                conclude(engine, place, action, Err(error));
+            // An attempt whose answer was lost may have removed it: that is looked at.
+            Err(error)
+                if error.kind() == ErrorKind::PreconditionFailed && action.expected.is_none() =>
+            {
+                again.push(action);
             }
             result => conclude(engine, place, action, gone_is_removed(result)),
         }
@@ -276,11 +278,6 @@ fn fits_xml(key: &str) -> bool {
         '\u{fffe}' | '\u{ffff}' => false,
         c => c >= ' ',
     })
-}
-
-/// Whether the condition of a removal did not hold.
-fn is_condition(error: &Error) -> bool {
-    error.kind() == ErrorKind::PreconditionFailed
 }
 
 fn is_unknown_operation(error: &Error) -> bool {

@@ -54,7 +54,7 @@ impl Action for SetAction {
             let expected = action.expected.as_deref();
             let result = async {
                 refuse_changed(&engine, Place::Source, &action.key, expected).await?;
-                change(&engine, &action.key).await
+                change(&engine, &action.key, &action.etag).await
             };
             let result = result.await;
             engine.conclude_in_place(action.event(&engine, &()), result);
@@ -63,12 +63,16 @@ impl Action for SetAction {
     }
 }
 
-/// Changes one object; returns whether there was something to do.
-async fn change(engine: &Arc<Engine>, key: &str) -> Result<bool> {
+/// Changes one object, if a look at it finds this `ETag`, or it is empty; returns whether there was
+/// something to do.
+async fn change(engine: &Arc<Engine>, key: &str, etag: &str) -> Result<bool> {
     let change = &engine.settings.change;
     let mut steps = Steps::default();
     if change.copies() || change.changes_lock() {
         let head = head(engine, key, None).await?;
+        if !etag.is_empty() && head.etag != etag {
+            return Err(replaced());
+        }
         steps = change.steps(&head, engine.source.now_s())?;
         if let Some(copy) = steps.copy {
             change.refuse_weaker(head.properties.retention, engine.source.now_s())?;
@@ -102,7 +106,10 @@ async fn copy_onto_itself(
     if must_copy_in_parts(head.size) {
         return match copy_parts(engine, key, (head, expected), properties).await {
             Err(error) if is_retried_refusal(&error) && is_changed(engine, key).await => Ok(()),
-            copied => copied.map_err(source_replaced),
+            Err(error) if error.kind() == ErrorKind::PreconditionFailed => {
+                Err(replaced().with_source(error))
+            }
+            copied => copied,
         };
     }
     let changed = properties.clone();
@@ -142,6 +149,11 @@ async fn copy_onto_itself(
         Err(error) => return Err(source_replaced(error)),
     }
     Ok(())
+}
+
+/// The error of an object that is no longer the one that was to be changed.
+fn replaced() -> Error {
+    Error::new(ErrorKind::SourceChanged, "the object was replaced meanwhile: nothing was changed")
 }
 
 /// The object in the state that was looked at, as what is read and what is written over.

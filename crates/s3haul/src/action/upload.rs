@@ -48,6 +48,8 @@ const BATCH_FILES_IDLE_MAX: usize = 16;
 const BATCH_BYTES_MAX: u64 = 4 * MIB;
 /// Files that are read and wait to be sent; the memory budget bounds their bytes.
 const PREPARED_MAX: usize = 256;
+/// Bytes of a part in memory that is read while it is sent.
+const STREAMED_BYTES: u64 = MIB;
 /// Changed files that one loop tries again at once; further ones fail.
 const AGAIN_MAX: usize = 64;
 /// Batches that find the senders without work before one more thread reads.
@@ -453,7 +455,9 @@ async fn send_parts(
         if let Some(algorithm) = engine.target.streams_parts(upload.plan()) {
             let source = Arc::new(PartOfFile { source, start: range.start });
             let payload = Payload::streamed(source, range.len(), algorithm);
-            upload.send_fetched(part.number, range.len(), async { Ok(payload) }).await?;
+            let is_sure = engine.target.takes_trailers();
+            let held = if is_sure { range.len().min(STREAMED_BYTES) } else { range.len() };
+            upload.send_fetched(part.number, held, async { Ok(payload) }).await?;
         } else {
             let read = move || source.read(range).map(Payload::from_bytes);
             upload.send(part.number, range.len(), read).await?;

@@ -197,17 +197,18 @@ impl MultipartUpload {
         self.send_fetched(part_number, size, blocking(read)).await
     }
 
-    /// The same for a part that `fetch` brings, best with the digests of [`Self::plan`].
+    /// The same for a part that `fetch` brings, best with the digests of [`Self::plan`], and of
+    /// which so many bytes are in memory at once.
     pub(crate) async fn send_fetched(
         &mut self,
         part_number: u32,
-        size: u64,
+        held: u64,
         fetch: impl Future<Output = Result<Payload>> + Send + 'static,
     ) -> Result<()> {
         while self.tasks.len() >= self.parts_in_flight_max {
             self.collect_next().await?;
         }
-        let share = self.engine.limits.budget.take(size).await;
+        let share = self.engine.limits.budget.take(held).await;
         while let Some(result) = self.tasks.try_next() {
             self.sent.push(result?);
         }

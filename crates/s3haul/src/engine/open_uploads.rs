@@ -104,6 +104,10 @@ impl OpenUploads {
     ) -> Result<Option<(Arc<OpenUpload>, Vec<CompletedPart>)>> {
         let Some(found) = self.known(key) else { return Ok(None) };
         let id = found.handle;
+        // A list may name an object twice: what this run does of it is its own.
+        if self.portion.is_none() && lock(&self.open).iter().any(|open| open.id == id) {
+            return Ok(None);
+        }
         let parts = if found.source == *source {
             match self.list_parts(bucket, key, &id).await {
                 Err(error) if error.may_pass() && error.code() != "NotImplemented" => {

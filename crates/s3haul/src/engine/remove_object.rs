@@ -1,7 +1,7 @@
 //! Removing one object: by itself, or as the source of a move whose target is safe.
 
 use crate::engine::core::{Engine, Place};
-use crate::engine::object::head_at;
+use crate::engine::object::{head_at, is_missing};
 use crate::event::ActionKind;
 use s3haul_wire::error::Error;
 use s3haul_wire::error::ErrorKind;
@@ -68,7 +68,7 @@ pub(crate) async fn remove_checked(
         return Err(error);
     }
     match head_at(engine, place, key, None).await {
-        Err(error) if is_gone(&error) => Ok(()),
+        Err(error) if is_missing(&error) => Ok(()),
         Ok(found) if found.etag == etag && !is_refused => {
             remove_one(engine, place, key, None, None).await
         }

@@ -169,9 +169,8 @@ impl PartsCopy {
     ) -> Result<Self> {
         let settings = &engine.settings;
         let (bucket, key) = (&settings.target_bucket, &action.target_key);
-        let version = action.version_id.as_deref().unwrap_or_default();
         let source = PartsSource {
-            state: format!("{etag} {version} {:032x}", fingerprint(&properties)),
+            state: parts_state(&etag, action.version_id.as_deref(), &properties),
             size: action.size,
             part_size: part_size(engine, action.size),
         };
@@ -263,10 +262,20 @@ impl PartsCopy {
     }
 }
 
-/// What an upload was begun with. Parts of an upload with other properties are of no use either:
-/// tags, metadata and locks of a source change without its `ETag`.
+/// The state of a source, and of what an upload of it is begun with: metadata, tags and locks
+/// change without the `ETag`.
+pub(crate) fn parts_state(
+    etag: &str,
+    version: Option<&str>,
+    properties: &ObjectProperties,
+) -> String {
+    let version = version.unwrap_or_default();
+    format!("{etag} {version} {:032x}", fingerprint(properties))
+}
+
+/// All properties but the media type, which machines may guess differently.
 fn fingerprint(properties: &ObjectProperties) -> u128 {
-    let mut properties = properties.clone();
+    let mut properties = ObjectProperties { content_type: None, ..properties.clone() };
     properties.metadata.iter_mut().for_each(|metadata| metadata.sort_unstable());
     xxh3_128(format!("{properties:?}").as_bytes())
 }

@@ -144,6 +144,11 @@ impl Prepared {
         matches!(self.plan.action, ActionKind::Delete | ActionKind::Undelete)
     }
 
+    /// Whether more than names decides what is taken.
+    pub(crate) fn checks_facts(&self) -> bool {
+        self.chooser.is_some() || self.spec.conditions.needs_facts()
+    }
+
     /// Whether the command names one object or file, and nothing else is meant.
     pub(crate) fn names_one(&self) -> bool {
         let is_given = self.spec.names.is_some() || self.spec.manifest.is_some();

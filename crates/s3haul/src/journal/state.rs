@@ -210,6 +210,7 @@ impl State {
             }
             Change::PartDone { target, part } => {
                 if let Some(parts) = self.parts.get_mut(target) {
+                    parts.done.retain(|done| done.number != part.number);
                     parts.done.push(part.clone());
                 }
             }

@@ -111,6 +111,8 @@ pub(crate) struct SetAction {
     pub(crate) key: String,
     /// Size in bytes, 0 where unknown.
     pub(crate) size: u64,
+    /// Only if it still has this `ETag`; empty: in any case.
+    pub(crate) etag: String,
     /// Both sides as they were found: it is done only while they are still so.
     pub(crate) expected: Option<Box<Expected>>,
 }

@@ -77,7 +77,7 @@ pub struct Disorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Standing {
     is_current: bool,
-    /// It is the first of its key, and the current one whatever the server calls it.
+    /// It is the first of its key, and the server calls none the current one.
     is_first: bool,
     /// It is the current one, or the current one and all between are delete markers.
     is_below_markers_only: bool,
@@ -113,6 +113,8 @@ struct KeyState {
 pub struct VersionSelector {
     rule: VersionRule,
     state: KeyState,
+    /// The server says which versions are current.
+    knows_current: bool,
 }
 
 impl VersionRule {
@@ -125,7 +127,7 @@ impl VersionRule {
 impl VersionSelector {
     /// At the beginning of a stream.
     pub fn new(rule: VersionRule) -> Self {
-        Self { rule, state: KeyState::default() }
+        Self { rule, state: KeyState::default(), knows_current: false }
     }
 
     /// Whether the next of the stream is taken.
@@ -171,7 +173,8 @@ impl VersionSelector {
             self.state = KeyState { key: version.key.to_owned(), ..KeyState::default() };
         }
         let state = &mut self.state;
-        let (is_current, is_first) = (version.is_latest, !state.has_any);
+        self.knows_current |= version.is_latest;
+        let (is_current, is_first) = (version.is_latest, !state.has_any && !self.knows_current);
         let standing = Standing {
             is_current,
             is_first,

@@ -1,6 +1,8 @@
 //! What a versioned bucket adds to a source: whether it can be read as it was, the one version that
 //! a single key had, and how much a removal would take before it takes anything.
 
+use std::collections::HashSet;
+
 use crate::engine::core::Engine;
 use crate::job::prepare::Prepared;
 use crate::plan::removals::RemovalLimit;
@@ -77,6 +79,21 @@ pub(crate) async fn find_version(
         }
     }
     Ok(None)
+}
+
+/// The versions and delete markers of a key that a rule takes.
+pub(crate) async fn versions_of(
+    job: &Prepared,
+    engine: &Engine,
+    key: &str,
+    rule: VersionRule,
+) -> Result<HashSet<String>> {
+    let mut found = HashSet::new();
+    let mut listing = NameListing::new(engine, one_key(job, key, rule));
+    while let Some(page) = listing.next().await? {
+        found.extend((0..page.len()).filter_map(|row| page.version_id(row).map(str::to_owned)));
+    }
+    Ok(found)
 }
 
 fn one_key<'a>(job: &'a Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {

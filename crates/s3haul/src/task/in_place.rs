@@ -25,14 +25,21 @@ pub(crate) async fn set(job: &Arc<Prepared>, engine: &Arc<Engine>) {
 }
 
 /// The action of a change; `None` if the listing shows that the object is already as wanted.
-fn set_action(_: &Prepared, engine: &Engine, Taken { entry, .. }: Taken<'_>) -> Option<SetAction> {
+fn set_action(
+    job: &Prepared,
+    engine: &Engine,
+    Taken { entry, .. }: Taken<'_>,
+) -> Option<SetAction> {
     let ObjectEntry { listed, .. } = entry.object()?;
     let wanted = engine.settings.change.only_class();
     if wanted.is_some_and(|class| class == listed.storage_class) {
         skip(engine, ActionKind::Set, entry);
         return None;
     }
-    Some(SetAction { key: listed.key.to_owned(), size: listed.size, expected: None })
+    // What conditions were checked on is changed, and nothing that has replaced it.
+    let etag = if job.checks_facts() { listed.etag } else { "" };
+    let (key, etag) = (listed.key.to_owned(), etag.to_owned());
+    Some(SetAction { key, size: listed.size, etag, expected: None })
 }
 
 /// Restores all objects of the source, or reports their state. If the job waits, all restores are

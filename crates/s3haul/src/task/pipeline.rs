@@ -33,8 +33,8 @@ use s3haul_wire::error::Result;
 /// Bytes that a shard queues before it looks at its time again, about.
 pub(crate) const SLICE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How long a removal waits for others at most: an object may be replaced while a listing goes on
-/// for hours.
+/// How long a removal waits for others: then it goes with the next page, as an object may be
+/// replaced while a listing goes on for hours.
 const REMOVAL_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Makes the action of an entry; `None` if it is left out.
@@ -378,17 +378,18 @@ pub(crate) fn copy_action(job: &Prepared, engine: &Engine, taken: Taken<'_>) -> 
 pub(crate) fn delete_action(
     job: &Prepared,
     _: &Engine,
-    Taken { entry, .. }: Taken<'_>,
+    Taken { entry, head, .. }: Taken<'_>,
 ) -> Option<DeleteAction> {
     // `rm` removes whatever is there, as the AWS tools do. But if conditions were checked, the
-    // object must still be the one that they were checked of; that of a manifest may be days old.
+    // object must still be the one that they were checked on; that of a manifest may be days old.
     // A version never changes.
-    let is_checked = job.chooser.is_some() || job.spec.conditions.needs_facts();
     let action = object_removal(entry)?;
-    if !is_checked || action.version_id.is_some() {
+    if !job.checks_facts() || action.version_id.is_some() {
         return Some(DeleteAction { etag: String::new(), ..action });
     }
-    Some(DeleteAction { is_of_manifest: job.spec.manifest.is_some(), ..action })
+    // What was asked for just now is not looked at again.
+    let is_of_manifest = job.spec.manifest.is_some() && head.is_none();
+    Some(DeleteAction { is_of_manifest, ..action })
 }
 
 /// The removal of an object in the state that was listed; `None` for what is no object.

@@ -23,7 +23,8 @@ use crate::engine::portion::Portion;
 use crate::engine::range_reader::{ObjectState, RangeReader, back_off};
 use crate::engine::receive::{Answer, receive};
 use crate::engine::server_copy::{
-    carry_tags, head_of, part_size, refuse_move_onto_itself, said_properties, write_tags,
+    carry_tags, head_of, part_size, parts_state, refuse_move_onto_itself, said_properties,
+    write_tags,
 };
 use crate::engine::settings::MetadataDirective;
 use crate::journal::state::PartsSource;
@@ -238,13 +239,12 @@ async fn begin(
     if is_all_sent_by_one && portion.is_some_and(Portion::is_begin) {
         return Ok(None);
     }
-    let version = action.version_id.as_deref().unwrap_or_default();
     let is_of_no_state = is_all_sent_by_one || head.etag.is_empty();
     let state = if is_of_no_state && portion.is_none() {
         // A later run finds the upload, and as it is of no state that it knows, aborts it.
         format!("{:032x}", fastrand::u128(..))
     } else {
-        format!("{} {version}", head.etag)
+        parts_state(&head.etag, action.version_id.as_deref(), &properties)
     };
     let source = PartsSource { state, size: action.size, part_size };
     MultipartUpload::begin_or_resume(engine, key, properties, source).await.map(Some)

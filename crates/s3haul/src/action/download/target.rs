@@ -52,8 +52,7 @@ impl DownloadTarget {
     ) -> Option<PendingFile> {
         match self {
             Self::Below(root) => root.reopen(relative, access, temporary),
-            // The folder was not there when the job began: the next run finds it.
-            Self::Exactly(_) => None,
+            Self::Exactly(path) => PendingFile::reopen_at(path, access, temporary),
         }
     }
 

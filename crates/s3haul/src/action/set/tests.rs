@@ -71,7 +71,10 @@ async fn set_at(
     };
     let (engine, _ended) = Engine::new(settings, client.clone(), client, Arc::clone(&report));
     let (sender, actions) = async_channel::bounded(1);
-    sender.send(vec![SetAction { key: "k".to_owned(), size, expected: None }]).await.unwrap();
+    sender
+        .send(vec![SetAction { key: "k".to_owned(), size, etag: String::new(), expected: None }])
+        .await
+        .unwrap();
     drop(sender);
     SetAction::run(engine, (), actions).await;
     (world.seen(), report.counts())

@@ -9,7 +9,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 /// Marks a newly created file as being written; `false` if another process took it for a leftover
@@ -50,7 +50,12 @@ fn lock(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
 
 /// Whether a name leads to this file, and not to another that has replaced it.
 pub(super) fn leads_to(parent: BorrowedFd<'_>, name: &str, file: BorrowedFd<'_>) -> bool {
-    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
-    let (Ok(named), Ok(open)) = (named, rustix::fs::fstat(file)) else { return false };
-    (named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)
+    stat_of(parent, name, file).is_some()
+}
+
+/// What is known of a file, if a name leads to it.
+pub(super) fn stat_of(parent: BorrowedFd<'_>, name: &str, file: BorrowedFd<'_>) -> Option<Stat> {
+    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let open = rustix::fs::fstat(file).ok()?;
+    ((named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)).then_some(open)
 }

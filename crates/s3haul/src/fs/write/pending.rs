@@ -1,8 +1,10 @@
 //! A file being written: temporary until it is committed.
 
+#[cfg(target_os = "linux")]
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -150,25 +152,25 @@ impl PendingFile {
 
     /// The same, with explicit read access while the file is written.
     pub fn at_for(path: &Path, access: Access) -> Result<Self> {
-        let fail = |source: io::Error| Error::local("could not create", path, source);
-        let name = path.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| fail(Errno::INVAL.into()))?.to_owned();
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        let directory = folder_of(path);
         if !directory.is_dir() {
             std::fs::create_dir_all(directory)
                 .map_err(|source| Error::local("could not create directory", directory, source))?;
         }
-        let parent = Arc::new(open_root(directory).map_err(|errno| fail(errno.into()))?);
-        let place = Place { parent, name, path: path.to_owned() };
+        let place = Place::of(path)?;
         match rustix::fs::stat(path) {
             // Whatever `/dev/stdout` leads to, its name must not be replaced by a file.
             Ok(_) if directory == Path::new("/dev") => Self::open_direct(place, OFlags::empty()),
             Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty(), access),
             Err(_) => Self::create_temporary(place, access),
         }
+    }
+
+    /// Goes on with the temporary file that an earlier run left for a path the user named.
+    pub fn reopen_at(path: &Path, access: Access, temporary: &str) -> Option<Self> {
+        let is_replaced = rustix::fs::stat(path)
+            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) != FileType::RegularFile);
+        if is_replaced { None } else { Self::reopen(Place::of(path).ok()?, access, temporary) }
     }
 
     /// Starts a file in a directory, never following a link at its name.
@@ -357,16 +359,54 @@ impl PendingFile {
         }
         let warning = finish.apply(&self.file, &self.place.path);
         if let Some(name) = temporary.as_deref() {
-            if !leftover::leads_to(self.place.parent.as_fd(), name, self.file.as_fd()) {
-                return Err(self
-                    .place
-                    .fail("another process took what was written of", Errno::STALE));
+            let found = leftover::stat_of(self.place.parent.as_fd(), name, self.file.as_fd());
+            let found = found.ok_or_else(|| {
+                self.place.fail("another process took what was written of", Errno::STALE)
+            })?;
+            if !is_local(self.file.as_fd(), found.st_dev) {
+                // A network file system may report only now that a write has failed.
+                let synced = self.file.sync_data();
+                synced
+                    .map_err(|source| Error::local("could not write", &self.place.path, source))?;
             }
             self.place.take(name, finish.is_new)?;
         }
         *temporary = None;
         Ok(Committed { warning })
     }
+}
+
+/// Whether a file of a device lies on a file system that reports each failed write at once: one
+/// that is known to be of this machine.
+#[cfg(target_os = "linux")]
+fn is_local(file: BorrowedFd<'_>, device: u64) -> bool {
+    /// btrfs, ext4, F2FS, overlay, ramfs, tmpfs, XFS, ZFS: statfs(2).
+    const LOCAL: [u64; 8] = [
+        0x9123_683e,
+        0xef53,
+        0xf2f5_2010,
+        0x794c_7630,
+        0x8584_58f6,
+        0x0102_1994,
+        0x5846_5342,
+        0x2fc1_2fc1,
+    ];
+    thread_local! {
+        static LAST: Cell<Option<(u64, bool)>> = const { Cell::new(None) };
+    }
+    if let Some((_, is_local)) = LAST.get().filter(|(of, _)| *of == device) {
+        return is_local;
+    }
+    let kind = rustix::fs::fstatfs(file).map(|found| u64::try_from(found.f_type));
+    let is_local = matches!(kind, Ok(Ok(kind)) if LOCAL.contains(&kind));
+    LAST.set(Some((device, is_local)));
+    is_local
+}
+
+/// Only Linux names its file systems by a number.
+#[cfg(not(target_os = "linux"))]
+fn is_local<T>(_: BorrowedFd<'_>, _: T) -> bool {
+    true
 }
 
 impl Drop for PendingFile {
@@ -383,7 +423,21 @@ impl Drop for PendingFile {
     }
 }
 
+fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
 impl Place {
+    /// That of a path the user named, whose folder is there.
+    fn of(path: &Path) -> Result<Self> {
+        let fail = |source: io::Error| Error::local("could not create", path, source);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| fail(Errno::INVAL.into()))?.to_owned();
+        let parent = open_root(folder_of(path)).map_err(|errno| fail(errno.into()))?;
+        Ok(Self { parent: Arc::new(parent), name, path: path.to_owned() })
+    }
+
     /// Opens a new file of a temporary name.
     fn open_temporary(&self, access: Access) -> Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;

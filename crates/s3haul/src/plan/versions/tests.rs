@@ -153,6 +153,19 @@ fn the_first_of_a_key_is_not_taken_for_an_old_one() {
     }
 }
 
+/// Some services list all delete markers of a page before its versions.
+#[test]
+fn versions_that_are_listed_apart_from_their_markers_are_taken() {
+    let listed = [("a", true, true), ("b", true, true), ("a", false, false), ("b", false, false)];
+    let rule = VersionRule::Noncurrent { keep: 0, older_than_s: None };
+    let mut selector = VersionSelector::new(rule);
+    let taken = listed.map(|(key, is_latest, is_delete_marker)| {
+        let version = Version { key, is_latest, is_delete_marker, last_modified_s: 1 };
+        selector.takes(&version).unwrap()
+    });
+    assert_eq!(taken, [false, false, true, true]);
+}
+
 #[test]
 fn markers_on_top_go_down_to_the_first_that_is_too_old() {
     let made = vec![(true, 9), (true, 7), (true, 3), (false, 1)];

@@ -4,7 +4,7 @@
 //! all, unless that was asked for: a source that is gone has no names either. And what `rm` asks
 //! again of what it failed at.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind as IoKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use crate::shard::Shard;
 use crate::source::presence::has_any;
-use crate::source::versions::find_version;
+use crate::source::versions::{find_version, versions_of};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// What is said of a removal that would be a mistake by now.
@@ -84,8 +84,8 @@ pub(crate) async fn is_still_taken(
 }
 
 /// The rows whose versions are still noncurrent, of a job of `rm --noncurrent`: a version becomes
-/// current when the one that replaced it is removed for good. The first that is listed of a key is
-/// its current one.
+/// current when the one that replaced it is removed for good. Each key is listed once, and a second
+/// time if one of its versions is no longer among the noncurrent ones.
 pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
@@ -94,10 +94,13 @@ pub(super) async fn still_old<'n>(
     if !matches!(job.spec.versions, Some(VersionRule::Noncurrent { .. })) {
         return rows;
     }
-    let keys: BTreeSet<&str> = rows.iter().map(|row| row.place.key).collect();
-    let asked = keys.into_iter().map(|key| async move {
-        let all = VersionRule::All { older_than_s: None };
-        (key, find_version(job, engine, key, all).await)
+    let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in &rows {
+        by_key.entry(row.place.key).or_default().extend(row.place.version_id);
+    }
+    let asked = by_key.into_iter().map(|(key, versions)| async move {
+        let current = current_ones(job, engine, key, versions).await;
+        (key, current)
     });
     let found: HashMap<_, _> = join_all(asked).await.into_iter().collect();
     let is_old = |row: &Row<'_>| {
@@ -105,7 +108,7 @@ pub(super) async fn still_old<'n>(
         let source = || engine.source_version(key.to_owned(), version_id.map(str::to_owned));
         let error = match found.get(key) {
             Some(Err(error)) => error.duplicate(),
-            Some(Ok(Some(current))) if version_id == Some(current) => {
+            Some(Ok(current)) if version_id.is_some_and(|id| current.contains(id)) => {
                 if row.expected.is_none() {
                     engine.report.warning(warning::skipping(source(), CURRENT));
                     return false;
@@ -118,6 +121,24 @@ pub(super) async fn still_old<'n>(
         false
     };
     rows.into_iter().filter(is_old).collect()
+}
+
+/// Which of some versions of a key exist and are not noncurrent.
+async fn current_ones<'v>(
+    job: &Prepared,
+    engine: &Engine,
+    key: &str,
+    mut versions: BTreeSet<&'v str>,
+) -> Result<BTreeSet<&'v str>> {
+    let old = VersionRule::Noncurrent { keep: 0, older_than_s: None };
+    let old = versions_of(job, engine, key, old).await?;
+    versions.retain(|version| !old.contains(*version));
+    if !versions.is_empty() {
+        let all = VersionRule::All { older_than_s: None };
+        let all = versions_of(job, engine, key, all).await?;
+        versions.retain(|version| all.contains(*version));
+    }
+    Ok(versions)
 }
 
 /// The removals of a `sync` that are named, once its transfers are done; all but those that have
