@@ -197,6 +197,31 @@ def test_functions_of_the_module_take_the_environment(
     assert all(hasattr(s3haul.aio, name) for name in s3haul.aio.__all__)
 
 
+def test_calls_take_the_credentials_that_the_environment_has_now(
+    own: Bucket, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    service = own.service
+    client = s3haul.Client(**settings(service))
+    with pytest.raises(s3haul.CredentialsError):
+        client.ls(own.url())
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", service.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", service.secret_key)
+    assert client.ls(own.url()) == []
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    with pytest.raises(s3haul.AccessDenied):
+        list(client.list(own.url()))
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    file = tmp_path / "credentials"
+    keys = f"aws_access_key_id = {service.access_key}\naws_secret_access_key = "
+    file.write_text(f"[good]\n{keys}{service.secret_key}\n[bad]\n{keys}wrong\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("AWS_PROFILE", "good")
+    assert client.ls(own.url()) == []
+    monkeypatch.setenv("AWS_PROFILE", "bad")
+    with pytest.raises(s3haul.AccessDenied):
+        client.ls(own.url())
+
+
 def test_wrong_settings_are_refused_at_once() -> None:
     with pytest.raises(s3haul.UsageError):
         s3haul.Client(max_concurrent_requests=-1)

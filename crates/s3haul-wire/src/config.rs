@@ -195,6 +195,9 @@ pub struct ClientConfig {
     pub endpoint: EndpointConfig,
     /// Credentials that sign them.
     pub credentials: CredentialsConfig,
+    /// Stands for the variables that credentials are looked up with, where a program may change
+    /// them: clients of the old ones keep what they found.
+    pub credentials_key: u64,
     /// TLS.
     pub tls: TlsConfig,
     /// Proxies.
@@ -234,6 +237,7 @@ impl Default for ClientConfig {
         Self {
             endpoint: EndpointConfig::default(),
             credentials: CredentialsConfig::default(),
+            credentials_key: 0,
             tls: TlsConfig::default(),
             proxy: ProxyConfig::default(),
             timeouts: TimeoutConfig::default(),

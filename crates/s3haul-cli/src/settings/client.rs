@@ -84,6 +84,15 @@ pub(super) fn service(
 pub(super) fn client(service: &Service, environment: &Environment) -> ClientConfig {
     let default = RetryConfig::default();
     let max_attempts = service.max_attempts.map_or(default.max_attempts, NonZeroU32::get);
+    let credentials = match &service.credentials {
+        Credentials::Environment => environment.credentials(),
+        Credentials::Profile(name) => CredentialsConfig::Profile(name.clone()),
+        Credentials::Anonymous => CredentialsConfig::Anonymous,
+    };
+    let credentials_key = match credentials {
+        CredentialsConfig::Chain | CredentialsConfig::Profile(_) => environment.credentials_key(),
+        _ => 0,
+    };
     ClientConfig {
         endpoint: EndpointConfig {
             url: service.endpoint_url.as_ref().map(|url| url.reveal().to_owned()),
@@ -97,11 +106,8 @@ pub(super) fn client(service: &Service, environment: &Environment) -> ClientConf
             fips: service.fips,
             accelerate: service.accelerate,
         },
-        credentials: match &service.credentials {
-            Credentials::Environment => environment.credentials(),
-            Credentials::Profile(name) => CredentialsConfig::Profile(name.clone()),
-            Credentials::Anonymous => CredentialsConfig::Anonymous,
-        },
+        credentials,
+        credentials_key,
         tls: TlsConfig { verify: service.verify_tls, ca_bundle: service.ca_bundle.clone() },
         proxy: proxy(environment),
         timeouts: timeouts(service),

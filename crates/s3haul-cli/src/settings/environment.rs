@@ -1,7 +1,8 @@
 //! The environment as a value, so that settings are a pure function of what they read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 
 use s3haul_wire::CredentialsConfig;
@@ -70,6 +71,18 @@ impl Environment {
     /// Credentials of jobs that name no profile.
     pub(crate) fn credentials(&self) -> CredentialsConfig {
         self.credentials.clone().unwrap_or(CredentialsConfig::Chain)
+    }
+
+    /// A number that changes with the variables by which credentials are looked up.
+    pub(crate) fn credentials_key(&self) -> u64 {
+        let is_read = |name: &str| {
+            name.starts_with("AWS_") || [env_vars::HOME, env_vars::USERPROFILE].contains(&name)
+        };
+        let read: BTreeMap<_, _> =
+            self.variables.iter().filter(|(name, _)| is_read(name)).collect();
+        let mut hasher = DefaultHasher::new();
+        read.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// A variable; one that is set to nothing counts as not set.
