@@ -42,6 +42,11 @@ _NAMES = {
 _fetching: ContextVar[tuple[Provider, ...]] = ContextVar("fetching", default=())
 
 
+def is_fetching() -> bool:
+    """Whether this is called by a function for credentials."""
+    return bool(_fetching.get())
+
+
 class Provider:
     """Credentials from a value or a function. Never shows them."""
 

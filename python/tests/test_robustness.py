@@ -451,6 +451,45 @@ def _pair(own: Bucket) -> tuple[str, str]:
     return own.service.access_key, own.service.secret_key
 
 
+def test_commands_that_wait_for_credentials_leave_room_for_those_that_fetch_them(
+    own: Bucket,
+) -> None:
+    are_started = threading.Event()
+
+    def credentials() -> tuple[str, str]:
+        are_started.wait(PATIENCE_S)
+        return _pair(own)
+
+    service = own.service
+    client = s3haul.Client(
+        endpoint_url=service.url, region=service.region, credentials=credentials
+    )
+    running = [client._made(False).start(["ls", own.url()]) for _ in range(100)]
+    are_started.set()
+    assert all(command.wait(PATIENCE_S) for command in running)
+
+
+def test_many_transfers_leave_room_for_reads(own: Bucket, files: Path) -> None:
+    own.put(a=b"1")
+    is_read = threading.Event()
+
+    def credentials() -> tuple[str, str]:
+        is_read.wait(PATIENCE_S)
+        return own.service.access_key, own.service.secret_key
+
+    client = own.service.client(credentials=credentials)
+    session = client._made(False)
+    running = [session.start(["sync", str(files), own.url()]) for _ in range(100)]
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(own.client.read, own.url("a"))
+        try:
+            assert read.result(timeout=PATIENCE_S / 4) == b"1"
+            assert own.client.head(own.url("a"))["size"] == 1
+        finally:
+            is_read.set()
+    assert all(command.wait(PATIENCE_S) for command in running)
+
+
 def test_threads_make_one_session(own: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     session = _s3haul.Session

@@ -24,10 +24,15 @@ use crate::runtime::{PerProcess, runtime};
 use crate::table::{comparison, listing};
 use crate::watcher::{Watcher, sink};
 
-/// Commands that run at a time, over all sessions: each has a thread, and needs others.
+/// Transfers that run at a time, over all sessions: each has a thread, and needs others. As many
+/// reads, writes of single objects and queries run beside them, which may not wait for long ones.
 const COMMANDS_MAX: usize = 64;
+/// What may run for long.
+const TRANSFERS: [&str; 11] =
+    ["apply", "cp", "job", "jobs", "mv", "restore", "rm", "set", "sync", "tag", "undelete"];
 
-static COMMANDS: PerProcess<Arc<Semaphore>> = PerProcess::new();
+static TRANSFER_TURNS: PerProcess<Arc<Semaphore>> = PerProcess::new();
+static QUERY_TURNS: PerProcess<Arc<Semaphore>> = PerProcess::new();
 
 /// Flags, credentials and connections of several commands.
 #[pyclass(frozen, module = "s3haul._s3haul")]
@@ -94,7 +99,10 @@ impl Session {
     ) -> PyResult<Running> {
         let line = line(py, words)?;
         let input = data.map(|data| Box::new(Cursor::new(data)) as Box<dyn Read + Send>);
-        self.spawn(input, move |session, call| {
+        let is_transfer = input.is_none()
+            && line.words.first().is_some_and(|word| TRANSFERS.iter().any(|name| word == name))
+            && line.words.get(1).is_none_or(|word| word != "get");
+        self.spawn(py, is_transfer, input, move |session, call| {
             Box::pin(async move { session.run(&line, call).await })
         })
     }
@@ -102,7 +110,7 @@ impl Session {
     /// Starts a job that is JSON; `journal` are flags of its journal.
     fn start_job(&self, py: Python<'_>, json: String, journal: Vec<OsString>) -> PyResult<Running> {
         let journal = line(py, journal)?;
-        self.spawn(None, move |session, call| {
+        self.spawn(py, true, None, move |session, call| {
             Box::pin(async move { session.run_job(&json, journal, call).await })
         })
     }
@@ -182,6 +190,11 @@ pub(crate) fn variables(py: Python<'_>) -> PyResult<HashMap<String, String>> {
     Ok(copied.iter().filter_map(pair).collect())
 }
 
+/// Whether this is called by a function for credentials.
+fn is_for_credentials(py: Python<'_>) -> PyResult<bool> {
+    py.import("s3haul._credentials")?.getattr("is_fetching")?.call0()?.extract()
+}
+
 /// What ends the rows of a search that could not look at everything.
 fn not_looked_at(count: u64) -> Failure {
     Failure {
@@ -202,6 +215,8 @@ impl Session {
 
     fn spawn(
         &self,
+        py: Python<'_>,
+        is_transfer: bool,
         input: Option<Box<dyn Read + Send>>,
         work: impl FnOnce(Arc<embed::Session>, Call) -> Work + Send + 'static,
     ) -> PyResult<Running> {
@@ -226,12 +241,16 @@ impl Session {
             Ok(ended)
         };
         let cancelled = cancel.clone();
-        let turns = COMMANDS.get(|| PyResult::Ok(Arc::new(Semaphore::new(COMMANDS_MAX))))?;
+        let turns = if is_transfer { &TRANSFER_TURNS } else { &QUERY_TURNS };
+        let turns = turns.get(|| PyResult::Ok(Arc::new(Semaphore::new(COMMANDS_MAX))))?;
+        // Commands that have their turn may wait for this one.
+        let is_at_once = is_for_credentials(py)?;
         runtime.spawn(async move {
             // One that waits for its turn is cancelled like one that runs.
             let _turn = tokio::select! {
-                turn = turns.acquire() => turn.ok(),
-                () = cancelled.cancelled() => None,
+                turn = turns.acquire(), if !is_at_once => turn.ok(),
+                () = cancelled.cancelled(), if !is_at_once => None,
+                else => None,
             };
             let ended = tokio::task::spawn_blocking(run).await;
             ending.set(ended.unwrap_or_else(|error| Err(internal(error))));
