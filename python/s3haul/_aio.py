@@ -336,6 +336,12 @@ async def _results(
 
     async def feed() -> None:
         async for item in items:
+            if window.has_to_wait(item):
+                # What it waits for may not be submitted yet.
+                woken.set()
+            while window.has_to_wait(item):
+                room.clear()
+                await room.wait()
             answers.append(await add(item))
             woken.set()
             while not window.has_room() or window.is_chunk():

@@ -159,6 +159,11 @@ class _Window:
     def _make(self) -> Any:
         raise NotImplementedError
 
+    def has_to_wait(self, item: Any) -> bool:
+        """Whether an item has to wait for the end of one that was added."""
+        del item
+        return False
+
     def has_room(self) -> bool:
         """Whether another object may be added."""
         raise NotImplementedError
@@ -248,10 +253,15 @@ class PutWindow(_Window):
         super().__init__(session, root, at_once, memory, on_error)
         self._content_type = content_type
         self._bytes = 0
+        self._keys: set[str] = set()
 
     def _make(self) -> _s3haul.Putter:
         bucket, kind = self._root.bucket or "", self._content_type
         return _s3haul.Putter(self._session(), bucket, self._at_once, WINDOW, kind)
+
+    def has_to_wait(self, item: Any) -> bool:
+        """Whether an object of the same key is under way: the later one is to win."""
+        return self._root.key(pair(item)[0]) in self._keys
 
     def has_room(self) -> bool:
         """Whether another object may be added."""
@@ -259,9 +269,11 @@ class PutWindow(_Window):
 
     def add(self, name: Any, data: bytes) -> None:
         """Adds an object to what is submitted next."""
-        self._chunk.append((self._root.key(name), data))
+        key = self._root.key(name)
+        self._chunk.append((key, data))
         self._chunk_bytes += len(data)
-        self._names[self._next] = (name, len(data))
+        self._names[self._next] = (name, key, len(data))
+        self._keys.add(key)
         self._bytes += len(data)
         self._next += 1
 
@@ -272,7 +284,8 @@ class PutWindow(_Window):
             S3haulError: An object could not be written, with `on_error="raise"`.
         """
         for number, error in taken:
-            name, size = self._names.pop(number)
+            name, key, size = self._names.pop(number)
+            self._keys.discard(key)
             self._bytes -= size
             yield from self.answer(name, error)
 
@@ -306,6 +319,9 @@ def results(
             if item is _END:
                 is_open = False
                 break
+            while window.has_to_wait(item):
+                window.submit()
+                yield from window.found(window.wait(WAIT_S))
             yield from add(item)
             if time.monotonic() > until:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import s3haul
 from conftest import Bucket
+from s3haul import aio
 
 numpy = pytest.importorskip("numpy")
 
@@ -53,6 +55,23 @@ def test_large_objects_go_in_parts(own: Bucket) -> None:
     head = own.boto3.head_object(Bucket=own.name, Key="large")
     assert head["ContentLength"] == len(large)
     assert "-" in head["ETag"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_last_of_several_values_wins(
+    own: Bucket, is_async: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("_client", "_aio"):
+        monkeypatch.setattr(f"s3haul.{module}.PARTS_FROM", 8 << 20)
+    values = [("a", bytes(8 << 20)), ("a", b"2"), ("b", b"1"), ("b", bytes(9 << 20)), ("b", b"3")]
+
+    async def written() -> list[str]:
+        client = aio.Client(own.client)
+        return [name async for name in client.put_many(values, root=own.url())]
+
+    names = asyncio.run(written()) if is_async else list(own.client.put_many(values, root=own.url()))
+    assert sorted(names) == ["a", "a", "b", "b", "b"]
+    assert own.objects() == {"a": b"2", "b": b"3"}
 
 
 def test_failures_raise_are_left_out_or_returned(
