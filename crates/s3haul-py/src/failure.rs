@@ -1,8 +1,10 @@
 //! Failures as Python exceptions, whose classes are in `s3haul._errors`.
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
 use pyo3::prelude::*;
 use s3haul_cli::embed::{Cause, Failure};
-use s3haul_wire::Error;
 
 /// The exception for a failure.
 pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
@@ -26,9 +28,14 @@ pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
     of().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// The exception for an error of one object.
-pub(crate) fn of_error(py: Python<'_>, error: Error) -> PyErr {
-    exception(py, &Failure::from(error))
+/// What work returns. A panic is a failure of it: something waits for that.
+pub(crate) async fn caught<T, E: Into<Failure>>(
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, Failure> {
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(result) => result.map_err(Into::into),
+        Err(_) => Err(internal("it panicked")),
+    }
 }
 
 /// A failure of this module itself.

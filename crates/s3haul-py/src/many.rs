@@ -12,14 +12,14 @@ use bytes::Bytes;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use s3haul::plan::content_type;
-use s3haul_cli::embed::ObjectReader;
+use s3haul_cli::embed::{Failure, ObjectReader};
 use s3haul_wire::ops::{Conditions, PutObject};
 use s3haul_wire::{Client, Error, ObjectProperties, Payload};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::detached::detached;
-use crate::failure::{exception, of_error};
+use crate::failure::{caught, exception};
 use crate::runtime::runtime;
 use crate::session::{Session, joined, shared_bytes, variables};
 
@@ -41,8 +41,8 @@ struct Many<T> {
     client: Client,
     bucket: Arc<str>,
     room: Arc<Semaphore>,
-    sender: Sender<(usize, Result<T, Error>)>,
-    results: Receiver<(usize, Result<T, Error>)>,
+    sender: Sender<(usize, Result<T, Failure>)>,
+    results: Receiver<(usize, Result<T, Failure>)>,
     process: u32,
 }
 
@@ -76,7 +76,7 @@ impl<T: Send + 'static> Many<T> {
             // The semaphore is never closed.
             let permit = room.acquire_owned().await.ok();
             let result = tokio::select! {
-                result = work => result,
+                result = caught(work) => result,
                 // What nothing takes is not worth requests.
                 () = sender.closed() => return,
             };
@@ -86,7 +86,7 @@ impl<T: Send + 'static> Many<T> {
     }
 
     /// Results that have come, at most so many; waits for the first one.
-    fn take(&self, py: Python<'_>, seconds: f64, max: usize) -> Vec<(usize, Result<T, Error>)> {
+    fn take(&self, py: Python<'_>, seconds: f64, max: usize) -> Vec<(usize, Result<T, Failure>)> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         detached(py, || {
             let first = || {
@@ -218,9 +218,9 @@ impl Getter {
     ) -> PyResult<Vec<(usize, Bound<'py, PyAny>)>> {
         self.many.check_process()?;
         let taken = self.many.take(py, seconds, max);
-        let value = |result: Result<Body, Error>| match result {
+        let value = |result: Result<Body, Failure>| match result {
             Ok(body) => joined(py, &body.pieces).map(Bound::into_any),
-            Err(error) => Ok(of_error(py, error).into_value(py).into_bound(py).into_any()),
+            Err(failure) => Ok(value_of(py, &failure)),
         };
         taken.into_iter().map(|(number, result)| Ok((number, value(result)?))).collect()
     }
@@ -292,8 +292,10 @@ impl Putter {
     ) -> PyResult<Vec<(usize, Option<Bound<'py, PyAny>>)>> {
         self.many.check_process()?;
         let taken = self.many.take(py, seconds, max);
-        let failure = |error| of_error(py, error).into_value(py).into_bound(py).into_any();
-        Ok(taken.into_iter().map(|(number, result)| (number, result.err().map(failure))).collect())
+        let answer = |(number, result): (_, Result<(), Failure>)| {
+            (number, result.err().map(|failure| value_of(py, &failure)))
+        };
+        Ok(taken.into_iter().map(answer).collect())
     }
 }
 
@@ -301,6 +303,11 @@ impl Drop for Putter {
     fn drop(&mut self) {
         self.many.results.close();
     }
+}
+
+/// The exception for a failure, as a value.
+fn value_of<'py>(py: Python<'py>, failure: &Failure) -> Bound<'py, PyAny> {
+    exception(py, failure).into_value(py).into_bound(py).into_any()
 }
 
 /// A body with the digests that its upload needs.

@@ -32,7 +32,8 @@ const LOCKED_MAX: Duration = Duration::from_millis(20);
 /// Time between two looks at what the user pressed.
 const SIGNALS_EVERY: Duration = Duration::from_millis(100);
 
-type Item = Result<RecordBatch, Failure>;
+/// Rows, or `None` at the end.
+type Item = Result<Option<RecordBatch>, Failure>;
 
 /// Starts what rows come from.
 pub(crate) type Start = Arc<dyn Fn(Rowsender) -> PyResult<()> + Send + Sync>;
@@ -47,11 +48,16 @@ pub(crate) struct Rowsender {
 impl Rowsender {
     /// Hands on rows, waiting for room; `Break` where nothing takes them any more.
     pub(crate) fn send(&self, rows: impl Table) -> ControlFlow<()> {
-        let batch = rows.into_batch(&self.schema).map_err(internal);
+        let batch = rows.into_batch(&self.schema).map(Some).map_err(internal);
         match self.sender.send_blocking(batch) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         }
+    }
+
+    /// Ends the rows: there are no more.
+    pub(crate) async fn end(self) {
+        let _ = self.sender.send(Ok(None)).await;
     }
 
     /// Ends the rows with a failure.
@@ -80,6 +86,11 @@ fn of_parent() -> Failure {
     }
 }
 
+/// What was received. Rows whose sender went away without their end are not all.
+fn received(item: Option<Item>) -> Item {
+    item.unwrap_or_else(|| Err(internal("rows ended early")))
+}
+
 /// The consumer's end of one run.
 struct Reader {
     schema: SchemaRef,
@@ -91,75 +102,72 @@ struct Reader {
 
 impl Reader {
     /// Starts what has not begun.
-    fn begin(&mut self) -> Option<Item> {
+    fn begin(&mut self) -> Result<&Receiver<Item>, Failure> {
         if self.batches.is_some() && self.process != std::process::id() {
-            return Some(Err(of_parent()));
+            return Err(of_parent());
         }
-        if self.batches.is_none() {
+        let batches = if let Some(batches) = self.batches.take() {
+            batches
+        } else {
             let (sender, batches) = async_channel::bounded(BATCHES_MAX);
             let rows = Rowsender { schema: Arc::clone(&self.schema), sender };
-            if let Err(error) = (self.start)(rows) {
-                self.is_over = true;
-                return Some(Err(internal(error)));
-            }
-            self.batches = Some(batches);
+            (self.start)(rows).map_err(internal)?;
             self.process = std::process::id();
-        }
-        None
+            batches
+        };
+        Ok(self.batches.insert(batches))
     }
 
-    fn next_batch(&mut self) -> Option<Item> {
-        if self.is_over {
-            return None;
-        }
-        let failed = self.begin();
-        self.received(failed.or_else(|| wait_for(self.batches.as_ref()?)))
-    }
-
-    /// The same, waiting no longer than this.
-    fn next_within(&mut self, patience: Duration) -> Result<Option<Item>, TimedOut> {
+    fn next_batch(&mut self) -> Item {
         if self.is_over {
             return Ok(None);
         }
-        let failed = self.begin();
-        let Some(batches) = self.batches.as_ref().filter(|_| failed.is_none()) else {
-            return Ok(self.received(failed));
-        };
-        let Ok(runtime) = runtime() else { return Ok(None) };
-        let item = runtime.block_on(async { timeout(patience, batches.recv()).await });
-        let item = item.map_err(|_| TimedOut)?.ok();
-        Ok(self.received(item))
+        let item = self.begin().and_then(wait_for);
+        self.noted(item)
     }
 
-    fn received(&mut self, item: Option<Item>) -> Option<Item> {
-        self.is_over = !matches!(item, Some(Ok(_)));
+    /// The same, waiting no longer than this.
+    fn next_within(&mut self, patience: Duration) -> Result<Item, TimedOut> {
+        if self.is_over {
+            return Ok(Ok(None));
+        }
+        let within = |batches: &Receiver<Item>| {
+            let runtime = runtime().map_err(internal)?;
+            Ok(runtime.block_on(async { timeout(patience, batches.recv()).await }))
+        };
+        let item = match self.begin().and_then(within) {
+            Ok(waited) => received(waited.map_err(|_| TimedOut)?.ok()),
+            Err(failure) => Err(failure),
+        };
+        Ok(self.noted(item))
+    }
+
+    fn noted(&mut self, item: Item) -> Item {
+        self.is_over = !matches!(item, Ok(Some(_)));
         item
     }
 }
 
-/// The next item; `None` at the end.
+/// The next item.
 ///
 /// Some consumers read a stream with the interpreter's lock held, which a function for credentials
 /// needs, too: whatever takes longer is waited for without it.
-fn wait_for(batches: &Receiver<Item>) -> Option<Item> {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return Some(Err(internal(error))),
-    };
+fn wait_for(batches: &Receiver<Item>) -> Item {
+    let runtime = runtime().map_err(internal)?;
     let within = |patience| runtime.block_on(async { timeout(patience, batches.recv()).await });
     if let Ok(item) = within(LOCKED_MAX) {
-        return item.ok();
+        return received(item.ok());
     }
     loop {
         let waited = Python::try_attach(|py| match detached(py, || within(SIGNALS_EVERY)) {
-            Ok(item) => Some(item.ok()),
-            Err(_) => interruption(py).map(|failure| Some(Err(failure))),
+            Ok(item) => Some(received(item.ok())),
+            Err(_) => interruption(py).map(Err),
         });
         match waited {
             Some(None) => {}
             Some(Some(item)) => return item,
             // The interpreter has ended.
-            None => return batches.recv_blocking().ok(),
+            None => return received(batches.recv_blocking().ok()),
         }
     }
 }
@@ -188,7 +196,7 @@ impl Iterator for Reader {
 
     fn next(&mut self) -> Option<Self::Item> {
         let failed = |failure: Failure| ArrowError::ExternalError(failure.message.into());
-        self.next_batch().map(|batch| batch.map_err(failed))
+        self.next_batch().map_err(failed).transpose()
     }
 }
 
@@ -252,16 +260,15 @@ impl Rows {
         let next = || self.own.lock().unwrap_or_else(PoisonError::into_inner).next_within(patience);
         let item = detached(py, || {
             let item = next();
-            if matches!(item, Ok(None | Some(Err(_)))) {
+            if matches!(item, Ok(Ok(None) | Err(_))) {
                 log::flush();
             }
             item
         });
         match item {
             Err(TimedOut) => Err(PyTimeoutError::new_err("no rows have come yet")),
-            Ok(None) => Ok(None),
-            Ok(Some(Ok(batch))) => Ok(Some(Batch(batch))),
-            Ok(Some(Err(failure))) => Err(exception(py, &failure)),
+            Ok(Ok(batch)) => Ok(batch.map(Batch)),
+            Ok(Err(failure)) => Err(exception(py, &failure)),
         }
     }
 }

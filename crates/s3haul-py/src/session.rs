@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::detached::detached;
-use crate::failure::{exception, internal};
+use crate::failure::{caught, exception, internal};
 use crate::log;
 use crate::rows::{Rows, Rowsender};
 use crate::running::{End, Running};
@@ -129,11 +129,11 @@ impl Session {
                 let list = async { session?.list(&line, take).await };
                 // A consumer that goes away while nothing is found is seen here.
                 let listed = tokio::select! {
-                    listed = list => listed,
+                    listed = caught(list) => listed,
                     () = rows.closed() => return,
                 };
                 match listed {
-                    Ok(0) => {}
+                    Ok(0) => rows.end().await,
                     Ok(count) => rows.fail(not_looked_at(count)).await,
                     Err(failure) => rows.fail(failure).await,
                 }
@@ -158,11 +158,12 @@ impl Session {
                 let _cancelled = cancel.clone().drop_guard();
                 let compare = async { Box::pin(session?.compare(&line, take, cancel)).await };
                 let compared = tokio::select! {
-                    compared = compare => compared,
+                    compared = caught(compare) => compared,
                     () = rows.closed() => return,
                 };
-                if let Err(failure) = compared {
-                    rows.fail(failure).await;
+                match compared {
+                    Ok(_) => rows.end().await,
+                    Err(failure) => rows.fail(failure).await,
                 }
             };
             // It waits for its consumer, which no thread of the runtime may do.
