@@ -219,13 +219,17 @@ class Client(Commands):
     ) -> Rows:
         words = _words.words(head, paths, options)
         has_versions = head[0] == "versions" or bool(options.get("versions"))
-        return Rows(lambda: self._session().rows(words, has_versions), _label(head, paths))
+        # Words that make no sense are refused here, which takes no credentials.
+        source = self._made(False).rows(words, has_versions)
+        start = lambda: self._session().rows(words, has_versions)  # noqa: E731
+        return Rows(start, source, _label(head, paths))
 
     def _compared(
         self, head: Sequence[str], paths: Sequence[StrPath | None], options: Mapping[str, Any]
     ) -> Rows:
         words = _words.words(head, paths, options)
-        return Rows(lambda: self._session().compared(words), _label(head, paths))
+        source = self._made(False).compared(words)
+        return Rows(lambda: self._session().compared(words), source, _label(head, paths))
 
     def _query(
         self, head: Sequence[str], paths: Sequence[StrPath | None], options: Mapping[str, Any]

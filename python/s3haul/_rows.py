@@ -116,16 +116,16 @@ class Rows:
     def __init__(
         self,
         start: Callable[[], _s3haul.Rows],
+        source: _s3haul.Rows,
         label: str = "",
         conditions: Sequence[Condition] = (),
-        source: _s3haul.Rows | None = None,
     ) -> None:
         self._start = start
+        # What the rows have in common. It is not consumed.
+        self._source = source
         self._label = label
         self._conditions = tuple(conditions)
-        # Words that make no sense are refused here, without a request.
-        self._source = source if source is not None else start()
-        self._names = tuple(self._source.names())
+        self._names = tuple(source.names())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class Rows:
             raise TypeError(f"a condition is a function, not {type(condition).__name__}")
         package("pyarrow", "where()")
         conditions = (*self._conditions, condition)
-        return Rows(self._start, self._label, conditions, self._source)
+        return Rows(self._start, self._source, self._label, conditions)
 
     def batches(self) -> Iterator[Batch]:
         """The rows, many at a time, as they come."""
@@ -197,7 +197,7 @@ class Rows:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
         if not self._conditions:
-            return self._source.__arrow_c_stream__(requested_schema)
+            return self._start().__arrow_c_stream__(requested_schema)
         pyarrow = package("pyarrow", "where()")
         batches = (batch.to_arrow() for batch in self.batches())
         reader = pyarrow.RecordBatchReader.from_batches(self._schema(pyarrow), batches)

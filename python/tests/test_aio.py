@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,28 @@ def test_rows_are_iterated(bucket: Bucket, files: Path) -> None:
         with pytest.raises(s3haul.NotFound):
             async for _ in client.list("s3://no-such-bucket"):
                 pass
+
+    run(rows())
+
+
+def test_credentials_of_rows_are_not_fetched_in_the_loop(own: Bucket, files: Path) -> None:
+    threads = set()
+
+    def credentials() -> tuple[str, str]:
+        threads.add(threading.current_thread())
+        return own.service.access_key, own.service.secret_key
+
+    async def rows() -> None:
+        for rows in (
+            lambda client: client.list(own.url()),
+            lambda client: client.versions(own.url()),
+            lambda client: client.compare(files, own.url()),
+        ):
+            found = rows(aio.Client(own.service.client(credentials=credentials)))
+            assert threads == set()
+            assert len([row async for row in found]) in (0, 3)
+            assert threading.main_thread() not in threads
+            threads.clear()
 
     run(rows())
 

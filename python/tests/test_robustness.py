@@ -255,7 +255,7 @@ def test_a_listing_that_times_out_is_not_complete() -> None:
     async def wait(function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
 
-    rows = _rows.Rows(Source)  # type: ignore[arg-type]
+    rows = _rows.Rows(Source, Source())  # type: ignore[arg-type]
     with pytest.raises(s3haul.TimedOut):
         list(rows)
 
