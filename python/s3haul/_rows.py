@@ -187,9 +187,9 @@ class Rows:
 
     def _polars(self, batches: Iterable[Batch]) -> Any:
         polars = package("polars", "to_polars()")
-        frames = [batch.to_polars() for batch in batches]
-        if not frames:
-            return polars.DataFrame(self)
+        # The first one has the columns where nothing was found.
+        frames = [Batch(self._source.empty(), self._names).to_polars()]
+        frames += [batch.to_polars() for batch in batches]
         return polars.concat(frames, rechunk=False)
 
     def _schema(self, pyarrow: Any) -> Any:

@@ -105,6 +105,19 @@ def test_nothing_is_a_table_without_rows(bucket: Bucket) -> None:
     assert rows.to_polars().shape == (0, 5)
 
 
+def test_frames_of_nothing_take_one_listing(own: Bucket) -> None:
+    pytest.importorskip("polars")
+    rows = own.client.list(own.url("none/"))
+    starts = []
+    start = rows._start
+    rows._start = lambda: starts.append(1) or start()  # type: ignore[func-returns-value]
+    frame = rows.to_polars()
+    assert (frame.height, tuple(frame.columns), len(starts)) == (0, rows.names, 1)
+    with_rows = own.client.put_many([("a", b"1")], root=own.url())
+    assert list(with_rows) == ["a"]
+    assert own.client.list(own.url()).to_polars().schema == frame.schema
+
+
 def test_iterations_are_independent(own: Bucket) -> None:
     own.put(a=b"", b=b"")
     rows = own.client.list(own.url(), sort=True)

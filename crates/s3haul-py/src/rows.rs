@@ -253,6 +253,11 @@ impl Rows {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// A batch of no rows.
+    fn empty(&self) -> Batch {
+        Batch(RecordBatch::new_empty(Arc::clone(&self.schema)))
+    }
+
     /// The next batch, waiting so many seconds for it; `None` at the end.
     fn next_batch(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Batch>> {
         let patience = Duration::try_from_secs_f64(seconds)
