@@ -172,6 +172,9 @@ class Client(Commands):
         pass
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._secrets["session"] is not None:
+            message = "a client with `session` cannot be pickled: give `credentials` or `profile`"
+            raise TypeError(message)
         return _client, (type(self), {**self._settings, **self._secrets})
 
     def __repr__(self) -> str:

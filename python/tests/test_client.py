@@ -182,6 +182,8 @@ def test_clients_can_be_pickled(own: Bucket) -> None:
     assert again.read(own.url("a")) == b"1"
     with again as client:
         assert client is again
+    with pytest.raises(TypeError, match="`session` cannot be pickled"):
+        pickle.dumps(s3haul.Client(session=boto3.Session()))
 
 
 def test_functions_of_the_module_take_the_environment(
