@@ -63,6 +63,7 @@ from ._translate import (
     tags_of,
     transfer_call,
     url_of,
+    write_call,
 )
 
 T = TypeVar("T")
@@ -225,7 +226,7 @@ class Client(AsyncCommands):
             while not (taken := await _in_thread(putter.take, WAIT_S, 1)):
                 pass
             return single.result(taken, reporter(progress, "write"))
-        words = _words.words(["cp"], ["-", url], options)
+        words = write_call(url, options)
         return alone(await _finish(await self._start(words, as_bytes(data)), progress, "write"))
 
     async def get_many(
@@ -280,8 +281,7 @@ class Client(AsyncCommands):
 
     async def _put(self, url: str, body: bytes, content_type: str | None) -> Exception | None:
         try:
-            guessed = content_type or _s3haul.content_type(url)
-            await self.write(url, body, content_type=guessed)
+            await self.write(url, body, content_type=content_type)
         except S3haulError as error:
             return error
         return None

@@ -42,6 +42,7 @@ from ._translate import (
     tags_of,
     transfer_call,
     url_of,
+    write_call,
 )
 
 if TYPE_CHECKING:
@@ -324,6 +325,8 @@ class Client(Commands):
     ) -> Result:
         """Writes an object. Large ones are written in parallel parts.
 
+        Without `content_type` and `no_guess_mime_type` it has the `Content-Type` of its ending.
+
         Args:
             url: `s3://bucket/key`. A key that ends in a slash is written in one request.
             data: Bytes, or anything that has a buffer.
@@ -342,7 +345,7 @@ class Client(Commands):
             while not (taken := putter.take(WAIT_S, 1)):
                 pass
             return single.result(taken, reporter(progress, "write"))
-        words = _words.words(["cp"], ["-", url], options)
+        words = write_call(url, options)
         running = self._start(words, as_bytes(data))
         return alone(finish(running, progress, "write"))
 
@@ -454,7 +457,7 @@ class Client(Commands):
 
     def _put(self, url: str, body: bytes, content_type: str | None) -> S3haulError | None:
         try:
-            self.write(url, body, content_type=content_type or _s3haul.content_type(url))
+            self.write(url, body, content_type=content_type)
         except S3haulError as error:
             return error
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import _words
+from . import _s3haul, _words
 from ._call import Records, StrPath
 from ._errors import TransferFailed, of_event, of_failure
 from ._result import Result, bare, json_lines
@@ -103,6 +103,13 @@ def read_call(
     if range is None:
         return _words.words(["cp"], [url, "-"], options), b""
     return _words.words(["cat"], [url], {**options, "range": _range(range)}), None
+
+
+def write_call(url: StrPath, options: Mapping[str, Any]) -> list[str]:
+    """The words that write an object. Without a `Content-Type` it has that of its ending."""
+    if options.get("content_type") is None and not options.get("no_guess_mime_type"):
+        options = {**options, "content_type": _s3haul.content_type(_words.path(url))}
+    return _words.words(["cp"], ["-", url], options)
 
 
 def command_line(args: Sequence[str]) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 import s3haul
 from conftest import Bucket
+from s3haul import aio
 
 
 def test_sync_there_and_back(bucket: Bucket, files: Path, tmp_path: Path) -> None:
@@ -107,6 +110,23 @@ def test_single_objects(bucket: Bucket) -> None:
     assert client.presign(url, expires_in=60).startswith(bucket.service.url)
     assert client.write(url, b"other", no_overwrite=True).done == 0
     assert bucket.body("some * key?") == b"0123456789"
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_writes_have_the_type_of_their_ending(own: Bucket, is_async: bool) -> None:
+    written: list[tuple[str, dict[str, Any], str]] = [
+        ("a.csv", {}, "text/csv"),
+        ("b.csv", {"content_type": "x/y"}, "x/y"),
+        ("c.csv", {"no_guess_mime_type": True}, "binary/octet-stream"),
+        ("d", {}, "binary/octet-stream"),
+    ]
+    for key, options, expected in written:
+        if is_async:
+            asyncio.run(aio.Client(own.client).write(own.url(key), b"1", **options))
+        else:
+            own.client.write(own.url(key), b"1", **options)
+        head = own.boto3.head_object(Bucket=own.name, Key=key)
+        assert head["ContentType"] == expected
 
 
 def test_large_objects_go_in_parts(bucket: Bucket) -> None:
