@@ -215,7 +215,10 @@ class GetWindow(_Window):
         """
         if self._is_ordered:
             taken = self._in_turn(taken)
-        for number, value in taken:
+        taken.reverse()
+        while taken:
+            # What was returned is not held here, too.
+            number, value = taken.pop()
             name = self._names.pop(number)
             if isinstance(value, BaseException):
                 if self._on_error == "raise":

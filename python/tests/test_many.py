@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import s3haul
 from conftest import Bucket
-from s3haul import aio
+from s3haul import _s3haul, aio
 
 numpy = pytest.importorskip("numpy")
 
@@ -119,6 +119,19 @@ def test_memory_is_bounded(own: Bucket) -> None:
     assert sum(len(body) for _, body in found) == 50 << 20
     ordered = own.client.get_many(["a"] * 50, root=own.url(), memory=1 << 20, ordered=True)
     assert sum(len(body) for _, body in ordered) == 50 << 20
+
+
+def test_what_is_taken_counts_as_memory(own: Bucket) -> None:
+    own.put(a=bytes(1 << 20))
+    getter = _s3haul.Getter(own.client._session(), own.name, None, 1024, 4 << 20)
+    getter.submit(0, ["a"] * 32)
+    found: list[int] = []
+    while sum(found) < 32:
+        # Meanwhile all are read that there is memory for.
+        for _ in range(8):
+            own.client.head(own.url("a"))
+        found.append(len(getter.take(0.1, 256)))
+    assert max(found) <= 2
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 //! Many objects into and out of memory, one request each.
 //!
 //! Python submits names and takes results; how many are under way at a time is bounded here, and so
-//! are the bytes that are read and not yet taken.
+//! are the bytes that are read and not yet used.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_channel::{Receiver, Sender};
@@ -85,8 +85,15 @@ impl<T: Send + 'static> Many<T> {
         });
     }
 
-    /// Results that have come, at most so many; waits for the first one.
-    fn take(&self, py: Python<'_>, seconds: f64, max: usize) -> Vec<(usize, Result<T, Failure>)> {
+    /// Results that have come, at most so many, and no more once they have `bytes`; waits for the
+    /// first one.
+    fn take(
+        &self,
+        py: Python<'_>,
+        seconds: f64,
+        max: usize,
+        (mut bytes, size): (u64, fn(&T) -> u64),
+    ) -> Vec<(usize, Result<T, Failure>)> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         detached(py, || {
             let first = || {
@@ -94,11 +101,13 @@ impl<T: Send + 'static> Many<T> {
                     tokio::time::timeout(patience, self.results.recv()).await.ok()?.ok()
                 })
             };
-            let mut taken: Vec<_> =
-                self.results.try_recv().ok().or_else(first).into_iter().collect();
-            while !taken.is_empty() && taken.len() < max {
-                let Ok(result) = self.results.try_recv() else { break };
+            let mut next = self.results.try_recv().ok().or_else(first);
+            let mut taken = Vec::new();
+            while let Some(result) = next {
+                bytes = bytes.saturating_sub(result.1.as_ref().map_or(0, size));
                 taken.push(result);
+                let is_enough = bytes == 0 || taken.len() >= max;
+                next = if is_enough { None } else { self.results.try_recv().ok() };
             }
             taken
         })
@@ -116,10 +125,16 @@ impl<T: Send + 'static> Many<T> {
 /// An object in memory, and its part of what may be there.
 struct Body {
     pieces: Vec<Bytes>,
-    _memory: Option<OwnedSemaphorePermit>,
+    memory: Option<OwnedSemaphorePermit>,
 }
 
-/// What may be read and not yet taken.
+impl Body {
+    fn size(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
+/// What may be read and not yet used.
 ///
 /// Nothing waits for memory while it has an open body: that holds one of the client's requests, and
 /// what takes the results may need one, too.
@@ -174,11 +189,16 @@ impl Memory {
 pub(crate) struct Getter {
     many: Many<Body>,
     memory: Arc<Memory>,
+    /// Bytes of one take: meanwhile there is room to read others.
+    taken_max: u64,
+    /// Memory of what the last take returned, in use until the next.
+    taken: Mutex<Vec<OwnedSemaphorePermit>>,
 }
 
 #[pymethods]
 impl Getter {
-    /// `at_once` requests at a time, and at most `memory` bytes read and not taken.
+    /// `at_once` requests at a time, and at most `memory` bytes read, up to the take that follows
+    /// the one that returned them.
     #[new]
     fn new(
         py: Python<'_>,
@@ -189,7 +209,8 @@ impl Getter {
         memory: u64,
     ) -> PyResult<Self> {
         let many = Many::new(py, session, bucket, at_once, waiting_max)?;
-        Ok(Self { many, memory: Arc::new(Memory::new(memory)) })
+        let (taken_max, taken) = ((memory / 2).max(1), Mutex::default());
+        Ok(Self { many, memory: Arc::new(Memory::new(memory)), taken_max, taken })
     }
 
     /// Asks for objects, numbered from `first` on.
@@ -203,7 +224,7 @@ impl Getter {
                 while let Some(piece) = reader.next().await {
                     pieces.push(piece?);
                 }
-                Ok(Body { pieces, _memory: memory })
+                Ok(Body { pieces, memory })
             });
         }
         Ok(())
@@ -217,12 +238,22 @@ impl Getter {
         max: usize,
     ) -> PyResult<Vec<(usize, Bound<'py, PyAny>)>> {
         self.many.check_process()?;
-        let taken = self.many.take(py, seconds, max);
+        self.taken().clear();
+        let taken = self.many.take(py, seconds, max, (self.taken_max, Body::size));
         let value = |result: Result<Body, Failure>| match result {
-            Ok(body) => joined(py, &body.pieces).map(Bound::into_any),
+            Ok(body) => {
+                self.taken().extend(body.memory);
+                joined(py, &body.pieces).map(Bound::into_any)
+            }
             Err(failure) => Ok(value_of(py, &failure)),
         };
         taken.into_iter().map(|(number, result)| Ok((number, value(result)?))).collect()
+    }
+}
+
+impl Getter {
+    fn taken(&self) -> MutexGuard<'_, Vec<OwnedSemaphorePermit>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -291,7 +322,7 @@ impl Putter {
         max: usize,
     ) -> PyResult<Vec<(usize, Option<Bound<'py, PyAny>>)>> {
         self.many.check_process()?;
-        let taken = self.many.take(py, seconds, max);
+        let taken = self.many.take(py, seconds, max, (1, |()| 0));
         let answer = |(number, result): (_, Result<(), Failure>)| {
             (number, result.err().map(|failure| value_of(py, &failure)))
         };

@@ -93,7 +93,7 @@ type Answer<'py> = (u8, Bound<'py, PyBytes>, Option<Counted>);
 #[pymethods]
 impl Running {
     /// Waits so many seconds for the end: `None` if it has not come, else the exit code, the output
-    /// and the counters of a transfer.
+    /// (the first time) and the counters of a transfer.
     fn wait<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Answer<'py>>> {
         if self.process != std::process::id() {
             let message = "this job runs in the process that this one was forked from";
@@ -112,12 +112,12 @@ impl Running {
         if !detached(py, wait) {
             return Ok(None);
         }
-        let ended = self.end.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        match ended.as_ref() {
+        let mut ended = self.end.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        match ended.as_mut() {
             None => Ok(None),
             Some(Err(failure)) => Err(exception(py, failure)),
             Some(Ok(ended)) => {
-                let output = PyBytes::new(py, &ended.output);
+                let output = PyBytes::new(py, &std::mem::take(&mut ended.output));
                 Ok(Some((ended.status, output, ended.summary.map(Counted::from))))
             }
         }

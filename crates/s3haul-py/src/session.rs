@@ -236,8 +236,13 @@ impl Session {
             if let Some(failure) = watched.take_fatal() {
                 return Err(failure);
             }
-            if let Some(output) = output {
-                ended.output.extend_from_slice(&output.take());
+            if let Some(written) = output.map(|output| output.take()) {
+                if ended.output.is_empty() {
+                    // A large object is not copied.
+                    ended.output = written;
+                } else {
+                    ended.output.extend_from_slice(&written);
+                }
             }
             Ok(ended)
         };
