@@ -203,11 +203,12 @@ class Client(AsyncCommands):
         url: StrPath,
         range: str | tuple[int, int | None] | None = None,
         *,
+        version_id: str | None = None,
         progress: ProgressTarget = None,
         **options: Any,
     ) -> bytes:
         """See `s3haul.Client.read`."""
-        words, data = read_call(url, range, options)
+        words, data = read_call(url, range, version_id, options)
         check(progress)
         done = await _finish(await self._start(words, data), progress, "read")
         return (done if data is None else alone(done)).output

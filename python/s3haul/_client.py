@@ -294,6 +294,7 @@ class Client(Commands):
         url: StrPath,
         range: str | tuple[int, int | None] | None = None,
         *,
+        version_id: str | None = None,
         progress: ProgressTarget = None,
         **options: Any,
     ) -> bytes:
@@ -304,8 +305,9 @@ class Client(Commands):
             range: `(start, stop)`: bytes from `start` up to `stop`, `stop` not included, or to the
                 end if `stop` is None. `(-n, None)` is the last `n` bytes. A text is that of the
                 command, such as `0-99`, whose end is included.
+            version_id: Read this version, in one request.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
-            options: Those of `copy`, with a range those of the command `cat`, such as
+            options: Those of `copy`, with a range or a version those of the command `cat`, such as
                 `request_payer`.
 
         Raises:
@@ -313,7 +315,7 @@ class Client(Commands):
             ValueError: `stop` is not above `start`, or one of them is negative and both are given.
             S3haulError: It could not be read.
         """
-        words, data = read_call(url, range, options)
+        words, data = read_call(url, range, version_id, options)
         check(progress)
         done = finish(self._start(words, data), progress, "read")
         return (done if data is None else alone(done)).output

@@ -96,13 +96,18 @@ def tags_of(found: Records, options: Mapping[str, Any]) -> Any:
 
 
 def read_call(
-    url: StrPath, range: str | tuple[int, int | None] | None, options: Mapping[str, Any]
+    url: StrPath,
+    range: str | tuple[int, int | None] | None,
+    version_id: str | None,
+    options: Mapping[str, Any],
 ) -> tuple[list[str], bytes | None]:
     """The words that read an object, and their standard input."""
     options = {"raw": True, **options}
-    if range is None:
+    if range is None and version_id is None:
         return _words.words(["cp"], [url, "-"], options), b""
-    return _words.words(["cat"], [url], {**options, "range": _range(range)}), None
+    given = None if range is None else _range(range)
+    options = {**options, "range": given, "version_id": version_id}
+    return _words.words(["cat"], [url], options), None
 
 
 def write_call(url: StrPath, options: Mapping[str, Any]) -> list[str]:

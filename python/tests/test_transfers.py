@@ -129,6 +129,23 @@ def test_writes_have_the_type_of_their_ending(own: Bucket, is_async: bool) -> No
         assert head["ContentType"] == expected
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_versions_are_read(own: Bucket, is_async: bool) -> None:
+    own.client.versioning_enable(own.url())
+    first, _ = (own.boto3.put_object(Bucket=own.name, Key="*", Body=body) for body in (b"1", b"22"))
+    version = first["VersionId"]
+
+    def read(*args: Any, **options: Any) -> bytes:
+        if is_async:
+            return asyncio.run(aio.Client(own.client).read(own.url("*"), *args, **options))
+        return own.client.read(own.url("*"), *args, **options)
+
+    assert (read(), read(version_id=version)) == (b"22", b"1")
+    assert read((0, 1), version_id=version) == read((-1, None), version_id=version) == b"1"
+    with pytest.raises(s3haul.UsageError, match="single object"):
+        own.client.run(["cat", "--version-id", version, own.url("*")])
+
+
 def test_large_objects_go_in_parts(bucket: Bucket) -> None:
     data = bytes(range(256)) * (80 << 12)
     bucket.client.write(bucket.url("large"), data)

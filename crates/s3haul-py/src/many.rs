@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use s3haul::plan::content_type;
 use s3haul_cli::embed::{Failure, ObjectReader};
-use s3haul_wire::ops::{Conditions, PutObject};
+use s3haul_wire::ops::{Conditions, GetObject, PutObject};
 use s3haul_wire::{Client, Error, ObjectProperties, Payload};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -162,7 +162,8 @@ impl Memory {
         loop {
             // The semaphore is never closed.
             let mut held = Arc::clone(&self.units).acquire_many_owned(expected).await.ok();
-            let reader = ObjectReader::open(client, (bucket, key), None, None).await?;
+            let input = GetObject { bucket, key, ..GetObject::default() };
+            let reader = ObjectReader::open(client, input).await?;
             let wanted = units(reader.left()).min(self.units_max);
             // A guess that is too large would have small objects wait for one another.
             let usual = wanted.clamp(1, (self.units_max / GUESSES).max(1));

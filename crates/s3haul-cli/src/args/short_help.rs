@@ -42,7 +42,7 @@ const USUAL: [(&str, &[Group]); 50] = [
     ("rb", &[(WORK, &["force", "versions"])]),
     ("presign", &[(WORK, &["expires-in", "method", "content-type"])]),
     ("website", &[(WORK, &["index-document", "error-document"])]),
-    ("cat", &[(OBJECTS, &["range", "raw"])]),
+    ("cat", &[(OBJECTS, &["range", "version-id", "raw"])]),
     ("pipe", &[(WORK, &["content-type", "storage-class", "metadata", "no-overwrite"])]),
     ("head", &[(OBJECTS, &["version-id"])]),
     (

@@ -49,6 +49,9 @@ pub(crate) struct CatArgs {
     /// bytes).
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
+    /// Write this version. Needs a single object.
+    #[arg(long, value_name = "ID")]
+    pub(crate) version_id: Option<String>,
     /// Treat * and ? in addresses literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use s3haul::location::ObjectName;
 use s3haul::plan::wildcard::Wildcard;
 use s3haul_wire::Client;
-use s3haul_wire::ops::{HeadObject, ListObjects};
+use s3haul_wire::ops::{GetObject, HeadObject, ListObjects};
 use s3haul_wire::units::ByteRange;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -111,8 +111,15 @@ impl Cat<'_> {
 
     async fn object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
         let range = self.range(bucket, key).await?;
-        let customer_key = self.settings.customer_key.as_ref();
-        let opened = ObjectReader::open(&self.client, (bucket, key), range, customer_key).await;
+        let input = GetObject {
+            bucket,
+            key,
+            version_id: self.settings.version_id.as_deref(),
+            range,
+            customer_key: self.settings.customer_key.as_ref(),
+            ..GetObject::default()
+        };
+        let opened = ObjectReader::open(&self.client, input).await;
         let mut reader = match opened {
             Err(error) if is_missing_object(&error) => {
                 let object = ObjectName::new(bucket, key);
@@ -144,7 +151,8 @@ impl Cat<'_> {
             Some(CatRange::Last(length)) => Err(length),
         };
         let customer_key = self.settings.customer_key.as_ref();
-        let input = HeadObject { bucket, key, customer_key, ..HeadObject::default() };
+        let version_id = self.settings.version_id.as_deref();
+        let input = HeadObject { bucket, key, version_id, customer_key, ..HeadObject::default() };
         let size = self.client.head_object(input).await?.size;
         let start = start_from_end.unwrap_or_else(|length: u64| size.saturating_sub(length));
         Ok((start > 0).then(|| ByteRange { start, end: size.max(start + 1) }))

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::ops::{Conditions, GetObject};
 use s3haul_wire::units::ByteRange;
-use s3haul_wire::{BodyStream, Checksum, Client, CustomerKey, Hasher};
+use s3haul_wire::{BodyStream, Checksum, Client, Hasher};
 
 /// Times that one object is continued after its connection broke.
 const RESUMES_MAX: u32 = 5;
@@ -15,9 +15,7 @@ const RESUMES_MAX: u32 = 5;
 /// Reads an object.
 pub struct ObjectReader<'a> {
     client: &'a Client,
-    bucket: &'a str,
-    key: &'a str,
-    customer_key: Option<&'a CustomerKey>,
+    object: GetObject<'a>,
     etag: String,
     body: BodyStream,
     /// Bytes that are still to come.
@@ -29,23 +27,17 @@ pub struct ObjectReader<'a> {
 
 impl<'a> ObjectReader<'a> {
     /// Asks for an object, or a range of its bytes.
-    pub async fn open(
-        client: &'a Client,
-        (bucket, key): (&'a str, &'a str),
-        range: Option<ByteRange>,
-        customer_key: Option<&'a CustomerKey>,
-    ) -> Result<Self, Error> {
-        let input =
-            GetObject { bucket, key, range, customer_key, checksums: true, ..GetObject::default() };
-        let answer = client.get_object(input).await?;
+    pub async fn open(client: &'a Client, object: GetObject<'a>) -> Result<Self, Error> {
+        let object = GetObject { checksums: true, ..object };
+        let answer = client.get_object(object).await?;
         let head = answer.head;
-        let is_whole = range.is_none() && head.checksum_is_full_object;
+        let is_whole = object.range.is_none() && head.checksum_is_full_object;
         let whole = head.checksums.into_iter().find(|_| is_whole).map(|expected| {
             let hasher = Hasher::new(expected.algorithm);
             (expected, hasher)
         });
         let (etag, body, left) = (head.etag, answer.body, answer.range);
-        Ok(Self { client, bucket, key, customer_key, etag, body, left, resumes: 0, whole })
+        Ok(Self { client, object, etag, body, left, resumes: 0, whole })
     }
 
     /// Bytes that are still to come.
@@ -89,25 +81,21 @@ impl<'a> ObjectReader<'a> {
         }
         let message = format!(
             "the checksum of what was received of `{}` is {}, and that of the object {}",
-            self.key, computed.value, expected.value
+            self.object.key, computed.value, expected.value
         );
         Err(Error::new(ErrorKind::Integrity, message))
     }
 
     async fn resume(&mut self) -> Result<(), Error> {
         let input = GetObject {
-            bucket: self.bucket,
-            key: self.key,
             range: Some(self.left),
             conditions: Conditions { if_match: Some(&self.etag), if_absent: false },
-            customer_key: self.customer_key,
-            checksums: true,
-            ..GetObject::default()
+            ..self.object
         };
         let answer = self.client.get_object(input).await?;
         // Not every server heeds the condition.
         if answer.head.etag != self.etag || answer.range != self.left {
-            let message = format!("`{}` was replaced while it was read", self.key);
+            let message = format!("`{}` was replaced while it was read", self.object.key);
             return Err(Error::new(ErrorKind::SourceChanged, message));
         }
         self.body = answer.body;

@@ -8,6 +8,7 @@ use s3haul::job::SharedLimits;
 use s3haul::job::value::{CatTask, HeadTask, PresignTask, PresignedHeaders, Task};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
+use s3haul::plan::wildcard::Wildcard;
 use s3haul_wire::{ClientConfig, CustomerKey, ObjectProperties};
 
 use super::frame::{Frame, Keys};
@@ -60,8 +61,12 @@ impl JobRequest {
 
     /// For `cat`.
     pub(crate) fn cat(settings: &Settings, args: &CatArgs) -> Result<Self, Failure> {
-        let task =
-            CatTask { sources: args.paths.clone(), range: args.range.clone(), raw: args.raw };
+        let task = CatTask {
+            sources: args.paths.clone(),
+            range: args.range.clone(),
+            version_id: args.version_id.clone(),
+            raw: args.raw,
+        };
         let request = Self::reading(settings, args.payer.is_requester(), Task::Cat(task));
         Ok(Self { keys: key(&args.customer_key)?, ..request })
     }
@@ -140,6 +145,8 @@ pub(crate) struct CatSettings {
     pub(crate) objects: Vec<ObjectName>,
     /// Bytes of each.
     pub(crate) range: Option<CatRange>,
+    /// Version of the only object.
+    pub(crate) version_id: Option<String>,
     /// How fast they come.
     pub(crate) limits: SharedLimits,
     /// Wildcards are plain characters.
@@ -164,8 +171,14 @@ impl CatSettings {
                 Err(invalid_argument_type("cat", "<S3Uri>..."))
             }
         });
+        let objects = objects.collect::<Result<Vec<_>, _>>()?;
+        let is_pattern = |object: &ObjectName| !task.raw && Wildcard::parse(&object.key).is_some();
+        if task.version_id.is_some() && (objects.len() > 1 || objects.iter().any(is_pattern)) {
+            return Err(Failure::usage("--version-id is for a single object"));
+        }
         Ok(Self {
-            objects: objects.collect::<Result<_, _>>()?,
+            objects,
+            version_id: task.version_id.clone(),
             range: task.range.as_deref().map(CatRange::parse).transpose()?,
             limits: SharedLimits::new(&frame.tuning),
             client: frame.client,

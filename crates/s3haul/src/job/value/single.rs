@@ -17,6 +17,9 @@ pub struct CatTask {
     /// Bytes of each object: `START-END`, `START-`, or `-LENGTH` for the last.
     #[serde(default, skip_serializing_if = "is_default")]
     pub range: Option<String>,
+    /// The version, of a single object.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub version_id: Option<String>,
     /// The characters * and ? in an address stand for themselves.
     #[serde(default, skip_serializing_if = "is_default")]
     pub raw: bool,

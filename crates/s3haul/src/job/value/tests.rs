@@ -556,8 +556,8 @@ fn reading() -> impl Strategy<Value = Task> {
 
 /// Tasks on one bucket or on single objects.
 fn single() -> impl Strategy<Value = Task> {
-    let cat = (vec(text(), 0..3), of(text()), any::<bool>())
-        .prop_map(|(sources, range, raw)| CatTask { sources, range, raw });
+    let cat = (vec(text(), 0..3), of(text()), of(text()), any::<bool>())
+        .prop_map(|(sources, range, version_id, raw)| CatTask { sources, range, version_id, raw });
     let head =
         (text(), of(text())).prop_map(|(source, version_id)| HeadTask { source, version_id });
     let headers = (of(text()), of(btree_map(text(), text(), 0..3)))
