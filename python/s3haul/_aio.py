@@ -25,7 +25,7 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from . import _client, _s3haul, _words
 from ._call import ProgressTarget, Records, StrPath, async_returning
@@ -239,11 +239,13 @@ class Client(AsyncCommands):
         memory: int = MEMORY,
         on_error: OnError = "raise",
         ordered: bool = False,
+        request_payer: Literal["requester"] | None = None,
     ) -> AsyncIterator[tuple[Any, Any]]:
         """See `s3haul.Client.get_many`. Names may come from an asynchronous iterable, too."""
         await _in_thread(self._client._session)
         root_ = Root(root, on_error)
-        window = GetWindow(self._client._session, root_, at_once, memory, on_error, ordered)
+        options = {"request_payer": request_payer}
+        window = GetWindow(self._client._session, root_, at_once, memory, on_error, options, ordered)
 
         async def add(name: Any) -> Iterable[Any]:
             return window.add(name)
@@ -261,11 +263,13 @@ class Client(AsyncCommands):
         memory: int = MEMORY,
         content_type: str | None = None,
         on_error: OnError = "raise",
+        **options: Any,
     ) -> AsyncIterator[Any]:
         """See `s3haul.Client.put_many`. Items may come from an asynchronous iterable, too."""
         await _in_thread(self._client._session)
         root_ = Root(root, on_error)
-        window = PutWindow(self._client._session, root_, at_once, memory, on_error, content_type)
+        options["content_type"] = content_type
+        window = PutWindow(self._client._session, root_, at_once, memory, on_error, options)
 
         async def add(item: Any) -> Iterable[Any]:
             name, data = pair(item)
@@ -273,16 +277,16 @@ class Client(AsyncCommands):
             if len(body) <= PARTS_FROM:
                 window.add(name, body)
                 return ()
-            error = await self._put(root_.url(name), body, content_type)
+            error = await self._put(root_.url(name), body, options)
             return window.answer(name, error)
 
         async with aclosing(_results(window, _names(items), add)) as results:
             async for answer in results:
                 yield answer
 
-    async def _put(self, url: str, body: bytes, content_type: str | None) -> Exception | None:
+    async def _put(self, url: str, body: bytes, options: Mapping[str, Any]) -> Exception | None:
         try:
-            await self.write(url, body, content_type=content_type)
+            await self.write(url, body, **options)
         except S3haulError as error:
             return error
         return None

@@ -362,6 +362,7 @@ class Client(Commands):
         memory: int = MEMORY,
         on_error: OnError = "raise",
         ordered: bool = False,
+        request_payer: Literal["requester"] | None = None,
     ) -> Iterator[tuple[Any, Any]]:
         """Reads many objects into memory, one request each.
 
@@ -376,6 +377,7 @@ class Client(Commands):
                 `return` returns the exception in place of the bytes.
             ordered: Return objects in the order of their names instead of the order of arrival.
                 Objects that wait for their turn are held in addition to `memory`.
+            request_payer: `requester` accepts being charged for the requests.
 
         Returns:
             An iterator of `(name, bytes)`. Closing it ends its requests.
@@ -385,7 +387,8 @@ class Client(Commands):
             ValueError: A name is no URL, or in another bucket than the first.
         """
         root_ = Root(root, on_error)
-        window = GetWindow(self._session, root_, at_once, memory, on_error, ordered)
+        options = {"request_payer": request_payer}
+        window = GetWindow(self._session, root_, at_once, memory, on_error, options, ordered)
         return results(window, iter(_listed(names)), window.add)
 
     @overload
@@ -398,6 +401,7 @@ class Client(Commands):
         memory: int = MEMORY,
         content_type: str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        **options: Any,
     ) -> Iterator[Any]: ...
     @overload
     def put_many(
@@ -409,6 +413,7 @@ class Client(Commands):
         memory: int = MEMORY,
         content_type: str | None = None,
         on_error: Literal["return"],
+        **options: Any,
     ) -> Iterator[tuple[Any, BaseException | None]]: ...
     def put_many(
         self,
@@ -419,6 +424,7 @@ class Client(Commands):
         memory: int = MEMORY,
         content_type: str | None = None,
         on_error: OnError = "raise",
+        **options: Any,
     ) -> Iterator[Any]:
         """Writes many objects from memory, one request each; those above 64 MiB in parts.
 
@@ -433,6 +439,9 @@ class Client(Commands):
             on_error: `raise` ends with the first failure; what is under way then may be written or
                 not. `skip` logs and leaves out what fails, `return` returns each name with None or
                 an exception.
+            options: Properties of all, as for `write`: `metadata`, `storage_class`, `sse`,
+                `sse_kms_key_id`, `acl`, `cache_control`, `content_disposition`, `content_encoding`,
+                `content_language`, `expires`; and `request_payer`.
 
         Returns:
             An iterator of the names that were written, in the order in which they were.
@@ -443,7 +452,8 @@ class Client(Commands):
             ValueError: A name is no URL, or in another bucket than the first.
         """
         root_ = Root(root, on_error)
-        window = PutWindow(self._session, root_, at_once, memory, on_error, content_type)
+        options["content_type"] = content_type
+        window = PutWindow(self._session, root_, at_once, memory, on_error, options)
 
         def add(item: Any) -> Iterable[Any]:
             name, data = pair(item)
@@ -453,13 +463,13 @@ class Client(Commands):
                 return ()
             # What was added before does not wait for a large object.
             window.submit()
-            return window.answer(name, self._put(root_.url(name), body, content_type))
+            return window.answer(name, self._put(root_.url(name), body, options))
 
         return results(window, iter(items), add)
 
-    def _put(self, url: str, body: bytes, content_type: str | None) -> S3haulError | None:
+    def _put(self, url: str, body: bytes, options: Mapping[str, Any]) -> S3haulError | None:
         try:
-            self.write(url, body, content_type=content_type)
+            self.write(url, body, **options)
         except S3haulError as error:
             return error
         return None

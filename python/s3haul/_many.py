@@ -36,6 +36,23 @@ PARTS_FROM = 64 << 20
 #: Seconds of one wait for results; interrupts are handled in between.
 WAIT_S = 0.1
 
+#: Options of `write` that `put_many` takes for all objects.
+PROPERTIES = frozenset(
+    (
+        "acl",
+        "cache_control",
+        "content_disposition",
+        "content_encoding",
+        "content_language",
+        "expires",
+        "metadata",
+        "request_payer",
+        "sse",
+        "sse_kms_key_id",
+        "storage_class",
+    )
+)
+
 OnError = Literal["raise", "skip", "return"]
 
 #: What an iterator returns at its end.
@@ -104,6 +121,7 @@ class _Window:
         at_once: int | None,
         memory: int,
         on_error: OnError,
+        options: Mapping[str, Any],
     ) -> None:
         if memory < 1:
             raise ValueError("`memory` is at least 1")
@@ -111,6 +129,7 @@ class _Window:
             raise ValueError(f"`at_once` is a number from 1 to {AT_ONCE_MAX:,}")
         self._session, self._root = session, root
         self._at_once, self._memory, self._on_error = at_once, memory, on_error
+        self._words = words(options)
         self._names: dict[int, Any] = {}
         self._next = 0
         # What is submitted next, its bytes, and how many objects make it worth that.
@@ -183,9 +202,10 @@ class GetWindow(_Window):
         at_once: int | None,
         memory: int,
         on_error: OnError,
+        options: Mapping[str, Any],
         is_ordered: bool,
     ) -> None:
-        super().__init__(session, root, at_once, memory, on_error)
+        super().__init__(session, root, at_once, memory, on_error, options)
         self._is_ordered = is_ordered
         # Results that wait for their turn, and their bytes.
         self._turn = 0
@@ -193,8 +213,8 @@ class GetWindow(_Window):
         self._held_bytes = 0
 
     def _make(self) -> _s3haul.Getter:
-        bucket = self._root.bucket or ""
-        return _s3haul.Getter(self._session(), bucket, self._at_once, WINDOW, self._memory)
+        bucket, session = self._root.bucket or "", self._session()
+        return _s3haul.Getter(session, bucket, self._words, self._at_once, WINDOW, self._memory)
 
     def has_room(self) -> bool:
         """Whether another name may be added."""
@@ -251,16 +271,17 @@ class PutWindow(_Window):
         at_once: int | None,
         memory: int,
         on_error: OnError,
-        content_type: str | None,
+        options: Mapping[str, Any],
     ) -> None:
-        super().__init__(session, root, at_once, memory, on_error)
-        self._content_type = content_type
+        if wrong := options.keys() - PROPERTIES - {"content_type"}:
+            raise TypeError(f"objects are written one by one with `{min(wrong)}`: see `write`")
+        super().__init__(session, root, at_once, memory, on_error, options)
         self._bytes = 0
         self._keys: set[str] = set()
 
     def _make(self) -> _s3haul.Putter:
-        bucket, kind = self._root.bucket or "", self._content_type
-        return _s3haul.Putter(self._session(), bucket, self._at_once, WINDOW, kind)
+        bucket, session = self._root.bucket or "", self._session()
+        return _s3haul.Putter(session, bucket, self._words, self._at_once, WINDOW)
 
     def has_to_wait(self, item: Any) -> bool:
         """Whether an object of the same key is under way: the later one is to win."""
@@ -338,7 +359,7 @@ class Single:
 
     def __init__(self, url: StrPath, data: bytes, options: Mapping[str, Any]) -> None:
         given = {name: value for name, value in options.items() if value not in (None, False)}
-        self._content_type = given.pop("content_type", None)
+        self._words = words({"content_type": given.pop("content_type", None)})
         if given:
             names = ", ".join(f"`{name}`" for name in given)
             raise ValueError(f"keys that end in a slash are written without {names}")
@@ -348,7 +369,7 @@ class Single:
 
     def send(self, session: _s3haul.Session) -> _s3haul.Putter:
         """Begins the request."""
-        putter = _s3haul.Putter(session, self._bucket, 1, 1, self._content_type)
+        putter = _s3haul.Putter(session, self._bucket, self._words, 1, 1)
         putter.submit(0, [(self._key, self._data)])
         return putter
 
@@ -380,6 +401,11 @@ class Single:
             failures=Failures(None, []),
             status=0,
         )
+
+
+def words(options: Mapping[str, Any]) -> list[str]:
+    """Options of objects as those of a transfer, whose paths mean nothing."""
+    return _words.words(["cp"], ["-", "s3://bucket/key"], options)
 
 
 def is_folder(url: StrPath) -> bool:

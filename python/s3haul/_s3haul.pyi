@@ -46,6 +46,7 @@ class Getter:
         self,
         session: Session,
         bucket: str,
+        words: Sequence[str],
         at_once: int | None,
         waiting_max: int,
         memory: int,
@@ -58,9 +59,9 @@ class Putter:
         self,
         session: Session,
         bucket: str,
+        words: Sequence[str],
         at_once: int | None,
         waiting_max: int,
-        content_type: str | None,
     ) -> None: ...
     def submit(self, first: int, objects: Sequence[tuple[str, bytes]]) -> None: ...
     def take(self, seconds: float, max: int) -> list[tuple[int, BaseException | None]]: ...

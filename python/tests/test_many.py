@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 import s3haul
 from conftest import Bucket
 from s3haul import _s3haul, aio
+from s3haul._many import words
 
 numpy = pytest.importorskip("numpy")
 
@@ -74,6 +77,58 @@ def test_the_last_of_several_values_wins(
     assert own.objects() == {"a": b"2", "b": b"3"}
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_objects_have_properties(
+    own: Bucket, is_async: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("_client", "_aio"):
+        monkeypatch.setattr(f"s3haul.{module}.PARTS_FROM", 2)
+    options: dict[str, Any] = {"metadata": {"a": "b=c"}, "cache_control": "no-cache"}
+    options |= {"storage_class": "STANDARD_IA", "sse": "AES256"}
+
+    async def written(client: aio.Client) -> list[str]:
+        return [name async for name in client.put_many(values, root=own.url(), **options)]
+
+    values = [("a.csv", b"1"), ("b.csv", b"1,2")]
+    if is_async:
+        asyncio.run(written(aio.Client(own.client)))
+    else:
+        assert len(list(own.client.put_many(values, root=own.url(), **options))) == 2
+    for name, _ in values:
+        head = own.boto3.head_object(Bucket=own.name, Key=name)
+        found = [head[key] for key in ("Metadata", "CacheControl", "StorageClass", "ContentType")]
+        assert found == [{"a": "b=c"}, "no-cache", "STANDARD_IA", "text/csv"]
+        assert head["ServerSideEncryption"] == "AES256"
+    with pytest.raises(TypeError, match="no_overwrite"):
+        own.client.put_many(values, root=own.url(), no_overwrite=True)
+
+
+def test_requesters_pay() -> None:
+    payers = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            payers.append(self.headers["x-amz-request-payer"])
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            self.send_error(403)
+
+        do_PUT = do_GET
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        client = s3haul.Client(endpoint_url=url, region="us-east-1", credentials=("a", "b"))
+        options: dict[str, Any] = {"root": "s3://bkt", "on_error": "return"}
+        for payer in (None, "requester"):
+            list(client.get_many(["a"], request_payer=payer, **options))  # type: ignore[arg-type]
+            list(client.put_many([("a", b"1")], request_payer=payer, **options))
+        server.shutdown()
+    assert payers == [None, None, "requester", "requester"]
+
+
 def test_failures_raise_are_left_out_or_returned(
     own: Bucket, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -123,7 +178,7 @@ def test_memory_is_bounded(own: Bucket) -> None:
 
 def test_what_is_taken_counts_as_memory(own: Bucket) -> None:
     own.put(a=bytes(1 << 20))
-    getter = _s3haul.Getter(own.client._session(), own.name, None, 1024, 4 << 20)
+    getter = _s3haul.Getter(own.client._session(), own.name, words({}), None, 1024, 4 << 20)
     getter.submit(0, ["a"] * 32)
     found: list[int] = []
     while sum(found) < 32:

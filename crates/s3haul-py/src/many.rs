@@ -3,6 +3,7 @@
 //! Python submits names and takes results; how many are under way at a time is bounded here, and so
 //! are the bytes that are read and not yet used.
 
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::detached::detached;
 use crate::failure::{caught, exception};
 use crate::runtime::runtime;
-use crate::session::{Session, joined, shared_bytes, variables};
+use crate::session::{Session, joined, line, shared_bytes};
 
 /// Requests at a time at most, as in a listing.
 const AT_ONCE_MAX: usize = 1 << 14;
@@ -51,18 +52,20 @@ impl<T: Send + 'static> Many<T> {
         py: Python<'_>,
         session: &Session,
         bucket: &str,
+        words: Vec<OsString>,
         at_once: Option<usize>,
         waiting_max: usize,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, ObjectProperties)> {
         let runtime = runtime()?;
-        let variables = variables(py)?;
-        let client =
-            || session.get().and_then(|session| runtime.block_on(session.client(variables)));
-        let (client, usual) = detached(py, client).map_err(|failure| exception(py, &failure))?;
+        let line = line(py, words)?;
+        let client = || session.get().and_then(|session| runtime.block_on(session.client(&line)));
+        let (client, usual, properties) =
+            detached(py, client).map_err(|failure| exception(py, &failure))?;
         let (sender, results) = async_channel::bounded(waiting_max.max(1));
         let room = Arc::new(Semaphore::new(at_once.unwrap_or(usual).clamp(1, AT_ONCE_MAX)));
         let process = std::process::id();
-        Ok(Self { runtime, client, bucket: bucket.into(), room, sender, results, process })
+        let bucket = bucket.into();
+        Ok((Self { runtime, client, bucket, room, sender, results, process }, properties))
     }
 
     /// Runs `work` under a number, once there is room for it.
@@ -199,17 +202,18 @@ pub(crate) struct Getter {
 #[pymethods]
 impl Getter {
     /// `at_once` requests at a time, and at most `memory` bytes read, up to the take that follows
-    /// the one that returned them.
+    /// the one that returned them. `words` are those of a transfer.
     #[new]
     fn new(
         py: Python<'_>,
         session: &Session,
         bucket: &str,
+        words: Vec<OsString>,
         at_once: Option<usize>,
         waiting_max: usize,
         memory: u64,
     ) -> PyResult<Self> {
-        let many = Many::new(py, session, bucket, at_once, waiting_max)?;
+        let (many, _) = Many::new(py, session, bucket, words, at_once, waiting_max)?;
         let (taken_max, taken) = ((memory / 2).max(1), Mutex::default());
         Ok(Self { many, memory: Arc::new(Memory::new(memory)), taken_max, taken })
     }
@@ -272,23 +276,24 @@ fn units(bytes: u64) -> u32 {
 #[pyclass(frozen, module = "s3haul._s3haul")]
 pub(crate) struct Putter {
     many: Many<()>,
-    content_type: Option<String>,
+    properties: ObjectProperties,
 }
 
 #[pymethods]
 impl Putter {
-    /// `at_once` requests at a time; without a content type it is guessed from the key.
+    /// `at_once` requests at a time. `words` are those of a transfer; without a content type in
+    /// them it is guessed from the key.
     #[new]
     fn new(
         py: Python<'_>,
         session: &Session,
         bucket: &str,
+        words: Vec<OsString>,
         at_once: Option<usize>,
         waiting_max: usize,
-        content_type: Option<String>,
     ) -> PyResult<Self> {
-        let many = Many::new(py, session, bucket, at_once, waiting_max)?;
-        Ok(Self { many, content_type })
+        let (many, properties) = Many::new(py, session, bucket, words, at_once, waiting_max)?;
+        Ok(Self { many, properties })
     }
 
     /// Writes objects, numbered from `first` on.
@@ -296,8 +301,8 @@ impl Putter {
         self.many.check_process()?;
         for (number, (key, bytes)) in (first..).zip(objects) {
             let guess = || content_type::guess_content_type(&key).map(str::to_owned);
-            let content_type = self.content_type.clone().or_else(guess);
-            let properties = ObjectProperties { content_type, ..ObjectProperties::default() };
+            let mut properties = self.properties.clone();
+            properties.content_type = properties.content_type.or_else(guess);
             let payload = Payload::from_bytes(shared_bytes(bytes));
             self.many.spawn(number, move |client, bucket| async move {
                 let payload = hashed(&client, payload).await?;

@@ -182,7 +182,7 @@ pub(crate) fn line(py: Python<'_>, words: Vec<OsString>) -> PyResult<Line> {
 
 /// The environment variables that are Unicode, as Python has them. The process's own must not be
 /// read without Python's lock: Python changes them with it.
-pub(crate) fn variables(py: Python<'_>) -> PyResult<HashMap<String, String>> {
+fn variables(py: Python<'_>) -> PyResult<HashMap<String, String>> {
     let copied = py.import("os")?.getattr("environ")?.call_method0("copy")?;
     let copied = copied.cast::<PyDict>()?;
     let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {

@@ -11,7 +11,7 @@ use s3haul::job::value::{OutputLines, Task};
 use s3haul::job::{CompareSink, CompareSummary, Depth, Streams, Summary, run_compare};
 use s3haul::journal;
 use s3haul_sim::RunningServer;
-use s3haul_wire::{Client, CredentialsConfig, ErrorKind};
+use s3haul_wire::{Client, ClientConfig, CredentialsConfig, ErrorKind, ObjectProperties};
 use tokio_util::sync::CancellationToken;
 
 use super::columns::{ColumnsWorker, ComparedRows};
@@ -257,19 +257,21 @@ impl Session {
         Ok(summary)
     }
 
-    /// A client for single requests, and how many of them are worth sending at once.
+    /// A client for single requests with the flags of a transfer, how many of them are worth
+    /// sending at once, and the properties of objects that they write.
     ///
     /// # Errors
     ///
-    /// The configuration makes no sense.
-    pub async fn client(
-        &self,
-        variables: HashMap<String, String>,
-    ) -> Result<(Client, usize), Failure> {
-        let (settings, _) = self.settings(&Line::of(["ls"], variables))?;
+    /// The words or the configuration make no sense.
+    pub async fn client(&self, line: &Line) -> Result<(Client, usize, ObjectProperties), Failure> {
+        let (settings, command) = self.settings(line)?;
+        let (request, ..) = commands::request(&settings, &command)?;
+        let transfer = TransferSettings::of_job(&request, &settings.machine())?;
         let at_once = settings.tuning.requests_at_once();
-        let client = self.clients.with(async { commands::client(settings.client) }).await?;
-        Ok((client, at_once))
+        let request_payer = transfer.client.request_payer;
+        let config = ClientConfig { request_payer, ..settings.client };
+        let client = self.clients.with(async { commands::client(config) }).await?;
+        Ok((client, at_once, transfer.spec.properties))
     }
 
     async fn carry_out(
