@@ -30,7 +30,7 @@ _TIMES = {"last_modified", "source_modified", "target_modified"}
 class Batch:
     """Some rows at once.
 
-    It is a sequence of named tuples, and an Arrow record batch for programs that take
+    It is an iterable of named tuples, and an Arrow record batch for programs that take
     one, such as `pyarrow.record_batch` or `polars.DataFrame`, without a copy.
     """
 

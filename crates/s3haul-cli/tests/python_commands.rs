@@ -404,7 +404,13 @@ fn reference(found: &[(String, &Command)]) -> String {
         let positionals = positionals(command);
         let paths: Vec<_> = positionals.iter().map(|(name, ..)| name.as_str()).collect();
         let about = text_of(command.get_about());
-        let returned = kind.type_name(false);
+        // The client makes more of what these print.
+        let returned = match name.as_str() {
+            "summarize" => "Summary",
+            "presign" => "str",
+            "head" => "dict[str, Any]",
+            _ => kind.type_name(false),
+        };
         let arguments: Vec<_> = paths.into_iter().chain(["…"]).collect();
         write!(text, "\n## `{name}({}) -> {returned}`\n\n", arguments.join(", ")).unwrap();
         writeln!(text, "{}.", about.trim_end_matches('.')).unwrap();
