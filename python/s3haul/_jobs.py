@@ -13,6 +13,7 @@ from ._call import ProgressTarget, StrPath
 from ._commands import Commands
 from ._progress import check
 from ._running import finish
+from ._translate import tag_call
 
 if TYPE_CHECKING:
     from ._client import Client
@@ -158,6 +159,11 @@ class _JobMaker(Commands):
         return Job(self._client._session().job(words), self._client)
 
     _transfer = _rows = _compared = _query = _text = _make
+
+    def tag(self, url: StrPath, **options: Any) -> Any:
+        """See `Client.tag`."""
+        head, given, _ = tag_call(options)
+        return self._make(head, [url], given, given.pop("progress", None))
 
 
 def job_of(client: Client, command: str, args: Sequence[Any], options: Mapping[str, Any]) -> Job:

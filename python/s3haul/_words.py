@@ -8,6 +8,7 @@ mappings repeat it with `key=value`, and names turn `_` into `-`.
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
@@ -80,7 +81,12 @@ def text(value: object) -> str:
         raise TypeError(
             "expected a text, not bytes: give a key as `fileb://` and the path of its file"
         )
-    raise TypeError(f"expected a text or a number, not {type(value).__name__}")
+    try:
+        # As numbers of numpy have it.
+        return str(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"expected a text or a number, not {kind}") from None
 
 
 def path(value: object) -> str:

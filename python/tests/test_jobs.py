@@ -88,6 +88,8 @@ def test_every_kind_of_call_is_a_job(own: Bucket) -> None:
     assert {name: next(iter(job.document["task"])) for name, job in calls.items()} == {
         name: name for name in calls
     }
+    assert job("tag", own.url("a"), set={"a": "b"}) == calls["tag"]
+    assert job("tag", own.url("a")) == job("tag_get", own.url("a"))
     for wrong in ("no_such_command", "_session", "read"):
         with pytest.raises(AttributeError, match=wrong):
             job(wrong)

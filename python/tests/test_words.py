@@ -11,6 +11,13 @@ def words(options: object, head: str = "cp") -> list[str]:
     return _words.words([head], [], options)  # type: ignore[arg-type]
 
 
+class Index:
+    """A whole number, as numpy has them."""
+
+    def __index__(self) -> int:
+        return 3
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -18,6 +25,7 @@ def words(options: object, head: str = "cp") -> list[str]:
         ({"max_delete": "5%", "page_size": 0}, ["--max-delete=5%", "--page-size=0"]),
         ({"content_encoding": ""}, ["--content-encoding="]),
         ({"min_size": 1.5e9}, ["--min-size=1500000000"]),
+        ({"min_size": Index(), "max_size": [Index()]}, ["--min-size=3", "--max-size=3"]),
         ({"regex": ["a", "-b"]}, ["--regex=a", "--regex=-b"]),
         ({"from_": Path("list.csv")}, ["--from=list.csv"]),
         ({"storage_classes": ["GLACIER"]}, ["--source-storage-class=GLACIER"]),
