@@ -274,7 +274,7 @@ class PutWindow(_Window):
         options: Mapping[str, Any],
     ) -> None:
         if wrong := options.keys() - PROPERTIES - {"content_type"}:
-            raise TypeError(f"objects are written one by one with `{min(wrong)}`: see `write`")
+            raise TypeError(f"`put_many` does not take `{min(wrong)}`: use `write`")
         super().__init__(session, root, at_once, memory, on_error, options)
         self._bytes = 0
         self._keys: set[str] = set()

@@ -27,9 +27,6 @@ use crate::watcher::{Watcher, sink};
 /// Transfers that run at a time, over all sessions: each has a thread, and needs others. As many
 /// reads, writes of single objects and queries run beside them, which may not wait for long ones.
 const COMMANDS_MAX: usize = 64;
-/// What may run for long.
-const TRANSFERS: [&str; 11] =
-    ["apply", "cp", "job", "jobs", "mv", "restore", "rm", "set", "sync", "tag", "undelete"];
 
 static TRANSFER_TURNS: PerProcess<Arc<Semaphore>> = PerProcess::new();
 static QUERY_TURNS: PerProcess<Arc<Semaphore>> = PerProcess::new();
@@ -99,9 +96,7 @@ impl Session {
     ) -> PyResult<Running> {
         let line = line(py, words)?;
         let input = data.map(|data| Box::new(Cursor::new(data)) as Box<dyn Read + Send>);
-        let is_transfer = input.is_none()
-            && line.words.first().is_some_and(|word| TRANSFERS.iter().any(|name| word == name))
-            && line.words.get(1).is_none_or(|word| word != "get");
+        let is_transfer = input.is_none() && may_run_for_long(&line.words);
         self.spawn(py, is_transfer, input, move |session, call| {
             Box::pin(async move { session.run(&line, call).await })
         })
@@ -189,6 +184,21 @@ fn variables(py: Python<'_>) -> PyResult<HashMap<String, String>> {
         Some((name.extract().ok()?, value.extract().ok()?))
     };
     Ok(copied.iter().filter_map(pair).collect())
+}
+
+/// Whether a command may run for long.
+fn may_run_for_long(words: &[OsString]) -> bool {
+    let word = |at: usize| words.get(at).and_then(|word| word.to_str()).unwrap_or_default();
+    match (word(0), word(1)) {
+        ("jobs", then) => then == "resume",
+        ("tag", then) => then != "get",
+        (
+            "apply" | "cp" | "job" | "mv" | "plan" | "rb" | "restore" | "rm" | "run" | "set"
+            | "sync" | "undelete" | "verify",
+            _,
+        ) => true,
+        _ => false,
+    }
 }
 
 /// Whether this is called by a function for credentials.

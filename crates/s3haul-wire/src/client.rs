@@ -205,8 +205,8 @@ impl Client {
         plan.checksum.filter(|algorithm| may && !is_refused && algorithm.is_combinable())
     }
 
-    /// Whether the service was seen to take a checksum behind a body, so that no part that is read
-    /// while it is sent ([`Self::streams_parts`]) is ever sent from memory.
+    /// Whether the service was seen to take a checksum behind a body, so that parts that are read
+    /// while they are sent ([`Self::streams_parts`]) are not sent from memory after all.
     pub fn takes_trailers(&self) -> bool {
         self.inner.takes_trailers.get() == Some(&true)
     }

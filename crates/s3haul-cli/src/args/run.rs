@@ -11,7 +11,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
     /// Run at most this many commands at once. By default 64, or `max_concurrent_requests` where
-    /// that is lower.
+    /// that is lower; never more than 128, or fewer where the address space is limited.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// Only check the commands and print them.

@@ -83,6 +83,7 @@ impl Failures {
         let Named { subject, message } = self.named.first()?;
         Some(match failed {
             0 | 1 => format!("{subject}: {message}"),
+            2 => format!("{subject}: {message}, and 1 more failure"),
             _ => format!("{subject}: {message}, and {} more failures", failed - 1),
         })
     }

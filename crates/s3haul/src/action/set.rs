@@ -68,12 +68,14 @@ impl Action for SetAction {
 async fn change(engine: &Arc<Engine>, key: &str, etag: &str) -> Result<bool> {
     let change = &engine.settings.change;
     let mut steps = Steps::default();
-    if change.copies() || change.changes_lock() {
+    if change.copies() || change.changes_lock() || !etag.is_empty() {
         let head = head(engine, key, None).await?;
-        if !etag.is_empty() && head.etag != etag {
+        steps = change.steps(&head, engine.source.now_s())?;
+        // An earlier run may have made another state of it, in which nothing is left to do.
+        let is_done = change.properties.acl.is_none() && steps == Steps::default();
+        if !etag.is_empty() && head.etag != etag && !is_done {
             return Err(replaced());
         }
-        steps = change.steps(&head, engine.source.now_s())?;
         if let Some(copy) = steps.copy {
             change.refuse_weaker(head.properties.retention, engine.source.now_s())?;
             copy_onto_itself(engine, key, &head, copy).await?;

@@ -455,7 +455,8 @@ async fn send_parts(
         if let Some(algorithm) = engine.target.streams_parts(upload.plan()) {
             let source = Arc::new(PartOfFile { source, start: range.start });
             let payload = Payload::streamed(source, range.len(), algorithm);
-            let is_sure = engine.target.takes_trailers();
+            // With a limit of bytes a second there is no use in more at once.
+            let is_sure = engine.target.takes_trailers() && !engine.bandwidth.is_limited();
             let held = if is_sure { range.len().min(STREAMED_BYTES) } else { range.len() };
             upload.send_fetched(part.number, held, async { Ok(payload) }).await?;
         } else {

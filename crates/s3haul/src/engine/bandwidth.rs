@@ -36,6 +36,11 @@ pub(crate) struct Bandwidth {
 }
 
 impl Bandwidth {
+    /// Whether there is a limit.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.line.is_some()
+    }
+
     /// A limit in bytes a second, or none.
     pub(crate) fn new(bytes_per_second: Option<u64>) -> Self {
         let line = bytes_per_second.map(|rate| {

@@ -103,13 +103,40 @@ impl OpenUploads {
         source: &PartsSource,
     ) -> Result<Option<(Arc<OpenUpload>, Vec<CompletedPart>)>> {
         let Some(found) = self.known(key) else { return Ok(None) };
-        let id = found.handle;
-        // A list may name an object twice: what this run does of it is its own.
-        if self.portion.is_none() && lock(&self.open).iter().any(|open| open.id == id) {
+        let (bucket, key) = (bucket.to_owned(), key.to_owned());
+        let encryption = properties.encryption.clone();
+        let upload = Arc::new(OpenUpload { bucket, key, id: found.handle.clone(), encryption });
+        // A list may name an object twice: what this run does of it already is its own.
+        if !self.enter(&upload) && self.portion.is_none() {
             return Ok(None);
         }
-        let parts = if found.source == *source {
-            match self.list_parts(bucket, key, &id).await {
+        let parts = self.parts_left(&upload, found.source == *source).await.inspect_err(|_| {
+            lock(&self.open).remove(&upload);
+        })?;
+        let Some(parts) = parts else {
+            self.abort(&upload).await;
+            return Ok(None);
+        };
+        Ok(Some((upload, parts)))
+    }
+
+    /// Takes an upload into the list; whether it was not there.
+    fn enter(&self, upload: &Arc<OpenUpload>) -> bool {
+        let mut open = lock(&self.open);
+        let is_new = open.iter().all(|other| other.id != upload.id);
+        open.insert(Arc::clone(upload));
+        is_new
+    }
+
+    /// The parts that an upload has; none where it is of no use.
+    async fn parts_left(
+        &self,
+        upload: &OpenUpload,
+        is_of_source: bool,
+    ) -> Result<Option<Vec<CompletedPart>>> {
+        let OpenUpload { bucket, key, id, .. } = upload;
+        let parts = if is_of_source {
+            match self.list_parts(bucket, key, id).await {
                 Err(error) if error.may_pass() && error.code() != "NotImplemented" => {
                     return Err(error);
                 }
@@ -125,15 +152,7 @@ impl OpenUploads {
             let message = "the source has changed since its upload was begun";
             return Err(Error::new(ErrorKind::SourceChanged, message));
         }
-        let (bucket, key) = (bucket.to_owned(), key.to_owned());
-        let encryption = properties.encryption.clone();
-        let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
-        lock(&self.open).insert(Arc::clone(&upload));
-        let Some(parts) = parts else {
-            self.abort(&upload).await;
-            return Ok(None);
-        };
-        Ok(Some((upload, parts)))
+        Ok(parts)
     }
 
     async fn list_parts(&self, bucket: &str, key: &str, id: &str) -> Result<Vec<CompletedPart>> {
@@ -174,12 +193,12 @@ impl OpenUploads {
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
             let id = uploads.client.create_multipart(input).await?;
             let encryption = properties.encryption.clone();
-            if let Some(source) = source {
-                let (target, handle, done) = (key.clone(), id.clone(), Vec::new());
-                uploads.begun(PartsInProgress { target, source, handle, done });
-            }
             let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
-            lock(&uploads.open).insert(Arc::clone(&upload));
+            uploads.enter(&upload);
+            if let Some(source) = source {
+                let (target, handle) = (upload.key.clone(), upload.id.clone());
+                uploads.begun(PartsInProgress { target, source, handle, done: Vec::new() });
+            }
             Ok(upload)
         };
         outlive(&self.beginning, create).await
@@ -199,16 +218,24 @@ impl OpenUploads {
         self.forget(upload);
     }
 
+    /// Notes an upload for a later run. Of several to one key the first is noted, and the others
+    /// are aborted at the end.
     fn begun(&self, upload: PartsInProgress) {
         match (&self.portion, &self.journal) {
             (Some(portion), _) => portion.begun(upload),
-            (None, Some(journal)) => journal.parts_begun(upload),
+            (None, Some(journal)) => {
+                let open = lock(&self.open);
+                let noted = journal.parts(&upload.target);
+                if !noted.is_some_and(|noted| open.iter().any(|open| open.id == noted.handle)) {
+                    journal.parts_begun(upload);
+                }
+            }
             (None, None) => {}
         }
     }
 
     fn forget(&self, upload: &OpenUpload) {
-        if let Some(journal) = &self.journal {
+        if let Some(journal) = self.journal.as_ref().filter(|it| is_noted(it, upload)) {
             journal.parts_ended(&upload.key);
         }
     }
@@ -231,7 +258,9 @@ impl OpenUploads {
         if let Some(portion) = &self.portion {
             return portion.shares(&upload.id);
         }
-        self.journal.as_ref().is_some_and(|journal| journal.keeps_parts(&upload.key))
+        self.journal
+            .as_ref()
+            .is_some_and(|journal| is_noted(journal, upload) && journal.keeps_parts(&upload.key))
     }
 
     /// Gives up an upload that failed: drops it, unless that was the network's or the server's
@@ -312,6 +341,11 @@ async fn outlive<T: Send + 'static>(
         set.spawn(run);
     }
     ended.await.unwrap_or_else(|_| Err(Error::new(ErrorKind::Cancelled, "cancelled")))
+}
+
+/// Whether the journal has an upload, and not another to its key.
+fn is_noted(journal: &Journal, upload: &OpenUpload) -> bool {
+    journal.parts(&upload.key).is_some_and(|noted| noted.handle == upload.id)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -21,6 +21,7 @@ use crate::engine::parts::Part;
 use crate::engine::parts::parts;
 use crate::engine::parts::upload_part_size;
 use crate::engine::route::is_same_service;
+use crate::engine::settings::Settings;
 use crate::journal::state::PartsSource;
 use crate::plan::action::CopyAction;
 use s3haul_wire::ObjectHead;
@@ -170,7 +171,7 @@ impl PartsCopy {
         let settings = &engine.settings;
         let (bucket, key) = (&settings.target_bucket, &action.target_key);
         let source = PartsSource {
-            state: parts_state(&etag, action.version_id.as_deref(), &properties),
+            state: parts_state(settings, (&etag, action.version_id.as_deref()), &properties),
             size: action.size,
             part_size: part_size(engine, action.size),
         };
@@ -265,17 +266,21 @@ impl PartsCopy {
 /// The state of a source, and of what an upload of it is begun with: metadata, tags and locks
 /// change without the `ETag`.
 pub(crate) fn parts_state(
-    etag: &str,
-    version: Option<&str>,
+    settings: &Settings,
+    (etag, version): (&str, Option<&str>),
     properties: &ObjectProperties,
 ) -> String {
-    let version = version.unwrap_or_default();
-    format!("{etag} {version} {:032x}", fingerprint(properties))
+    let is_guessed = CopyPlan::in_parts(settings).guess_content_type
+        && settings.properties.content_type.is_none();
+    let mut properties = properties.clone();
+    if is_guessed {
+        // Machines may guess differently.
+        properties.content_type = None;
+    }
+    format!("{etag} {} {:032x}", version.unwrap_or_default(), fingerprint(properties))
 }
 
-/// All properties but the media type, which machines may guess differently.
-fn fingerprint(properties: &ObjectProperties) -> u128 {
-    let mut properties = ObjectProperties { content_type: None, ..properties.clone() };
+fn fingerprint(mut properties: ObjectProperties) -> u128 {
     properties.metadata.iter_mut().for_each(|metadata| metadata.sort_unstable());
     xxh3_128(format!("{properties:?}").as_bytes())
 }
@@ -299,7 +304,7 @@ mod tests {
             tagging: Some(tagging.to_owned()),
             ..ObjectProperties::default()
         };
-        let of = |metadata, tagging| fingerprint(&properties(metadata, tagging));
+        let of = |metadata, tagging| fingerprint(properties(metadata, tagging));
         assert_eq!(of(&["a", "b"], "t=1"), of(&["b", "a"], "t=1"));
         assert_ne!(of(&["a", "b"], "t=1"), of(&["a", "b"], "t=2"));
         assert_ne!(of(&["a"], "t=1"), of(&["a", "b"], "t=1"));

@@ -210,7 +210,6 @@ impl State {
             }
             Change::PartDone { target, part } => {
                 if let Some(parts) = self.parts.get_mut(target) {
-                    parts.done.retain(|done| done.number != part.number);
                     parts.done.push(part.clone());
                 }
             }

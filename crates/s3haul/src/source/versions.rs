@@ -1,7 +1,7 @@
 //! What a versioned bucket adds to a source: whether it can be read as it was, the one version that
 //! a single key had, and how much a removal would take before it takes anything.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::engine::core::Engine;
 use crate::job::prepare::Prepared;
@@ -81,17 +81,21 @@ pub(crate) async fn find_version(
     Ok(None)
 }
 
-/// The versions and delete markers of a key that a rule takes.
-pub(crate) async fn versions_of(
+/// Which of some versions and delete markers of a key a rule takes. Nothing is listed once all are
+/// found.
+pub(crate) async fn versions_among(
     job: &Prepared,
     engine: &Engine,
-    key: &str,
-    rule: VersionRule,
+    (key, rule): (&str, VersionRule),
+    wanted: &BTreeSet<&str>,
 ) -> Result<HashSet<String>> {
     let mut found = HashSet::new();
     let mut listing = NameListing::new(engine, one_key(job, key, rule));
-    while let Some(page) = listing.next().await? {
-        found.extend((0..page.len()).filter_map(|row| page.version_id(row).map(str::to_owned)));
+    while found.len() < wanted.len()
+        && let Some(page) = listing.next().await?
+    {
+        let ids = (0..page.len()).filter_map(|row| page.version_id(row));
+        found.extend(ids.filter(|id| wanted.contains(id)).map(str::to_owned));
     }
     Ok(found)
 }

@@ -1,8 +1,9 @@
 //! Properties of many objects, and the requests that changing them takes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use s3haul::job::{NameSource, ObjectChange, Summary, TransferCommand, TransferSpec};
+use s3haul::job::{Conditions, NameSource, ObjectChange, Summary, TransferCommand, TransferSpec};
 use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ops::CreateBucket;
 use s3haul_wire::{LockMode, ObjectProperties, Retention};
@@ -262,6 +263,29 @@ async fn a_copy_whose_answer_was_lost_is_no_failure() {
     let summary = run(&world, "s3://bucket/large", content_type()).await;
     assert_eq!((summary.done, summary.failed), (1, 0), "{:?}", world.log.lines());
     assert_eq!(world.sim.ledger().count("CopyObject"), 2);
+}
+
+/// The listing takes a second, and the look at the object comes after it was replaced.
+#[tokio::test(start_paused = true)]
+async fn conditions_hold_for_the_object_that_they_were_checked_on() {
+    for change in [content_type(), change(|set| set.acl = Some("public-read".to_owned()))] {
+        let world = World::new();
+        world.object("x/a", b"12").await;
+        let fault = Fault::new(Effect::Delay(Duration::from_secs(2))).operation("HeadObject");
+        world.sim.weather().push(fault.times(1));
+        let conditions = Conditions { size_min: Some(2), ..Conditions::default() };
+        let spec = TransferSpec { conditions, ..spec(&world, "s3://bucket/x/", change) };
+        let replacing = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            world.object("x/a", b"34").await;
+        };
+        let (summary, ()) = tokio::join!(world.run(spec), replacing);
+        assert_eq!(summary.unwrap().failed, 1, "{:?}", world.log.lines());
+        let content_type = world.head("x/a").await.properties.content_type;
+        assert_eq!(content_type.as_deref(), Some("binary/octet-stream"));
+        let acl = world.client.get_object_acl("bucket", "x/a").await.unwrap();
+        assert_eq!(acl.is_canned("private"), Some(true));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -244,7 +244,8 @@ async fn begin(
         // A later run finds the upload, and as it is of no state that it knows, aborts it.
         format!("{:032x}", fastrand::u128(..))
     } else {
-        parts_state(&head.etag, action.version_id.as_deref(), &properties)
+        let version = action.version_id.as_deref();
+        parts_state(&engine.settings, (&head.etag, version), &properties)
     };
     let source = PartsSource { state, size: action.size, part_size };
     MultipartUpload::begin_or_resume(engine, key, properties, source).await.map(Some)

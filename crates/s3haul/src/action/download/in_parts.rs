@@ -3,7 +3,7 @@
 //! Each range is written at its position while it arrives and digested there; the CRCs of the
 //! ranges combine to that of the object. The file gets its name when everything matched.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -94,7 +94,9 @@ impl Noted {
                 head: None,
             })
         };
-        let before = found.done.into_iter().filter_map(written).collect();
+        // A part that was fetched again is there twice.
+        let done: BTreeMap<_, _> = found.done.into_iter().map(|done| (done.number, done)).collect();
+        let before = done.into_values().filter_map(written).collect();
         Some((file, before))
     }
 

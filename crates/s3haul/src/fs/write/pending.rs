@@ -363,11 +363,12 @@ impl PendingFile {
             let found = found.ok_or_else(|| {
                 self.place.fail("another process took what was written of", Errno::STALE)
             })?;
-            if !is_local(self.file.as_fd(), found.st_dev) {
-                // A network file system may report only now that a write has failed.
-                let synced = self.file.sync_data();
-                synced
-                    .map_err(|source| Error::local("could not write", &self.place.path, source))?;
+            if reports_late(self.file.as_fd(), found.st_dev) {
+                let _busy = Busy::begin();
+                match rustix::fs::fdatasync(&self.file) {
+                    Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => {}
+                    Err(errno) => return Err(self.place.fail("could not write", errno)),
+                }
             }
             self.place.take(name, finish.is_new)?;
         }
@@ -376,37 +377,36 @@ impl PendingFile {
     }
 }
 
-/// Whether a file of a device lies on a file system that reports each failed write at once: one
-/// that is known to be of this machine.
+/// Whether a file of a device lies on a file system that may report failed writes only when it is
+/// closed: by its number, which only Linux has.
 #[cfg(target_os = "linux")]
-fn is_local(file: BorrowedFd<'_>, device: u64) -> bool {
-    /// btrfs, ext4, F2FS, overlay, ramfs, tmpfs, XFS, ZFS: statfs(2).
-    const LOCAL: [u64; 8] = [
-        0x9123_683e,
-        0xef53,
-        0xf2f5_2010,
-        0x794c_7630,
-        0x8584_58f6,
-        0x0102_1994,
-        0x5846_5342,
-        0x2fc1_2fc1,
+fn reports_late(file: BorrowedFd<'_>, device: u64) -> bool {
+    /// AFS (both), CIFS, FUSE, NFS, SMB, SMB2, 9P: statfs(2).
+    const LATE: [u64; 8] = [
+        0x5346_414f,
+        0x6b41_4653,
+        0xff53_4d42,
+        0x6573_5546,
+        0x6969,
+        0x517b,
+        0xfe53_4d42,
+        0x0102_1997,
     ];
     thread_local! {
         static LAST: Cell<Option<(u64, bool)>> = const { Cell::new(None) };
     }
-    if let Some((_, is_local)) = LAST.get().filter(|(of, _)| *of == device) {
-        return is_local;
+    if let Some((_, is_late)) = LAST.get().filter(|(of, _)| *of == device) {
+        return is_late;
     }
     let kind = rustix::fs::fstatfs(file).map(|found| u64::try_from(found.f_type));
-    let is_local = matches!(kind, Ok(Ok(kind)) if LOCAL.contains(&kind));
-    LAST.set(Some((device, is_local)));
-    is_local
+    let is_late = matches!(kind, Ok(Ok(kind)) if LATE.contains(&kind));
+    LAST.set(Some((device, is_late)));
+    is_late
 }
 
-/// Only Linux names its file systems by a number.
 #[cfg(not(target_os = "linux"))]
-fn is_local<T>(_: BorrowedFd<'_>, _: T) -> bool {
-    true
+fn reports_late<T>(_: BorrowedFd<'_>, _: T) -> bool {
+    false
 }
 
 impl Drop for PendingFile {

@@ -34,7 +34,7 @@ use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use crate::shard::Shard;
 use crate::source::presence::has_any;
-use crate::source::versions::{find_version, versions_of};
+use crate::source::versions::{find_version, versions_among};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// What is said of a removal that would be a mistake by now.
@@ -131,13 +131,11 @@ async fn current_ones<'v>(
     mut versions: BTreeSet<&'v str>,
 ) -> Result<BTreeSet<&'v str>> {
     let old = VersionRule::Noncurrent { keep: 0, older_than_s: None };
-    let old = versions_of(job, engine, key, old).await?;
+    let old = versions_among(job, engine, (key, old), &versions).await?;
     versions.retain(|version| !old.contains(*version));
-    if !versions.is_empty() {
-        let all = VersionRule::All { older_than_s: None };
-        let all = versions_of(job, engine, key, all).await?;
-        versions.retain(|version| all.contains(*version));
-    }
+    let all = VersionRule::All { older_than_s: None };
+    let all = versions_among(job, engine, (key, all), &versions).await?;
+    versions.retain(|version| all.contains(*version));
     Ok(versions)
 }
 
