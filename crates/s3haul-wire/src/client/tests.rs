@@ -267,12 +267,19 @@ async fn silence_ends_in_a_timeout_and_another_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_operations_may_be_silent() {
-    let world = World::new(|_| Reply::ok("").after(Duration::from_mins(20)));
+async fn slow_operations_may_be_silent_and_are_tried_again() {
+    let world = World::new(|seen| {
+        let reply = if seen.number == 0 { Reply::error(503, "SlowDown") } else { Reply::ok("") };
+        reply.after(Duration::from_mins(20))
+    });
     let mut slow = get();
     slow.operation.slow = true;
     client(&world).call(&slow).await.unwrap();
-    assert_eq!(world.seen().len(), 1);
+    assert_eq!(world.seen().len(), 2);
+    // But a host that says nothing for the whole of the time is not waited for again.
+    let silent = World::new(|_| Reply::raw("").hanging());
+    client(&silent).call(&slow).await.unwrap_err();
+    assert_eq!(silent.seen().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,6 +23,8 @@ const THROTTLE_BASE: Duration = Duration::from_millis(400);
 const UNREACHED_BASE: Duration = Duration::from_secs(1);
 /// Attempts at most where the host was never reached.
 const UNREACHED_ATTEMPTS_MAX: u32 = 3;
+/// Attempts that are made however long they take.
+const TIMED_ATTEMPTS_MIN: u32 = 3;
 /// Longest backoff, also where the server asks for more.
 pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(20);
 
@@ -137,13 +139,16 @@ fn ceiling(verdict: Verdict, attempt: u32) -> Duration {
 }
 
 /// How long to wait after failed attempt number `attempt` (from 1), or `None` to give up.
-/// `fraction` is random in [0, 1); `asked` is what the server asked for.
+/// `fraction` is random in [0, 1); `asked` is what the server asked for. The time limit counts from
+/// attempt [`TIMED_ATTEMPTS_MIN`], as one attempt may rightly take longer, or from the first where
+/// the server was `silent` to an operation that may take half an hour.
 pub(crate) fn next_delay(
     config: &RetryConfig,
     verdict: Verdict,
     attempt: u32,
     elapsed: Duration,
     asked: Option<Duration>,
+    silent: bool,
     fraction: f64,
 ) -> Option<Duration> {
     let attempts_max = match verdict {
@@ -161,7 +166,8 @@ pub(crate) fn next_delay(
         Some(asked) => asked.min(BACKOFF_MAX) + BACKOFF_BASE.mul_f64(fraction),
         None => jittered,
     };
-    (elapsed + delay < config.max_elapsed).then_some(delay)
+    let is_timed = silent || attempt >= TIMED_ATTEMPTS_MIN;
+    (!is_timed || elapsed + delay < config.max_elapsed).then_some(delay)
 }
 
 #[cfg(test)]
@@ -199,21 +205,28 @@ mod tests {
 
     #[test]
     fn permanent_failures_and_spent_budgets_end_it() {
-        let config = RetryConfig { max_attempts: 3, max_elapsed: Duration::from_secs(10) };
-        let next = |verdict, attempt, elapsed_s, asked_s: Option<u64>| {
-            let asked = asked_s.map(Duration::from_secs);
-            next_delay(&config, verdict, attempt, Duration::from_secs(elapsed_s), asked, 0.5)
+        let config = RetryConfig { max_attempts: 5, max_elapsed: Duration::from_secs(10) };
+        let next_of = |silent, verdict, attempt, elapsed_s, asked_s: Option<u64>| {
+            let (elapsed, asked) =
+                (Duration::from_secs(elapsed_s), asked_s.map(Duration::from_secs));
+            next_delay(&config, verdict, attempt, elapsed, asked, silent, 0.5)
+        };
+        let next = |verdict, attempt, elapsed_s, asked_s| {
+            next_of(false, verdict, attempt, elapsed_s, asked_s)
         };
         assert_eq!(next(Verdict::Permanent, 0, 0, None), None);
         assert_eq!(next(Verdict::Permanent, 1, 0, None), None);
         assert_eq!(next(Verdict::Transient, 1, 0, None), Some(Duration::from_millis(25)));
         assert_eq!(next(Verdict::Throttle, 2, 0, None), Some(Duration::from_millis(400)));
-        assert_eq!(next(Verdict::Transient, 3, 0, None), None);
+        assert_eq!(next(Verdict::Transient, 5, 0, None), None);
         // Even before anything was sent, as when there are no credentials.
         assert_eq!(next(Verdict::Permanent, 0, 0, None), None);
-        assert_eq!(next(Verdict::Transient, 1, 10, None), None);
-        assert_eq!(next(Verdict::Transient, 1, 5, Some(9)), None);
-        assert!(next(Verdict::Transient, 1, 5, Some(2)).unwrap() >= Duration::from_secs(2));
+        assert_eq!(next(Verdict::Transient, 3, 10, None), None);
+        assert_eq!(next(Verdict::Transient, 3, 5, Some(9)), None);
+        assert!(next(Verdict::Transient, 3, 5, Some(2)).unwrap() >= Duration::from_secs(2));
+        // One attempt that took longer, as of a large part over a slow line, is not the last.
+        assert!(next(Verdict::Transient, 2, 600, None).is_some());
+        assert_eq!(next_of(true, Verdict::Transient, 1, 10, None), None);
     }
 
     proptest! {
@@ -227,7 +240,7 @@ mod tests {
             let most = BACKOFF_MAX + BACKOFF_BASE;
             for asked in [None, Some(Duration::from_secs(asked))] {
                 let (verdict, begin) = (Verdict::Throttle, Duration::ZERO);
-                let delay = next_delay(&config, verdict, attempt, begin, asked, fraction);
+                let delay = next_delay(&config, verdict, attempt, begin, asked, false, fraction);
                 prop_assert!(delay.unwrap() <= most);
             }
         }

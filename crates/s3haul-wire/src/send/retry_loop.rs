@@ -174,6 +174,7 @@ impl Run<'_> {
             self.attempts,
             elapsed,
             failure.asked,
+            self.request.operation.slow && failure.error.kind() == ErrorKind::Timeout,
             self.shared.env.random_f64(),
         );
         tracing::debug!(
