@@ -3,9 +3,10 @@
 //! A source that is configured and fails ends the search with its error; one that is not there is
 //! passed over. A profile named by the caller takes precedence over the environment.
 
-use reqsign_aws_v4::{Credential, ECSCredentialProvider, IMDSv2CredentialProvider};
+use reqsign_aws_v4::{Credential, ECSCredentialProvider};
 use reqsign_core::{Context, ProvideCredential};
 
+use super::imds::Metadata;
 use super::sts::Sts;
 use super::{process, sso};
 use crate::credentials::profile::{ConfigFiles, Keys, Profile, failed, partial};
@@ -104,11 +105,7 @@ impl Chain {
             return Ok(found);
         }
         let files = self.files().await?;
-        let named = self
-            .profile
-            .clone()
-            .or_else(|| self.variable("AWS_DEFAULT_PROFILE"))
-            .or_else(|| self.variable("AWS_PROFILE"));
+        let named = self.profile_name();
         let name = named.as_deref().unwrap_or("default");
         if files.profile(name).is_none() && named.is_some() {
             let message = format!("The config profile ({name}) could not be found");
@@ -120,7 +117,18 @@ impl Chain {
         if let Some(found) = self.container().await? {
             return Ok(found);
         }
-        self.instance().await.ok_or_else(none_found)
+        match self.instance(&files).await {
+            Ok(found) => found.ok_or_else(none_found),
+            Err(error) if error.kind() == ErrorKind::Config => Err(error),
+            Err(cause) => Err(none_found().with_source(cause)),
+        }
+    }
+
+    fn profile_name(&self) -> Option<String> {
+        self.profile
+            .clone()
+            .or_else(|| self.variable("AWS_DEFAULT_PROFILE"))
+            .or_else(|| self.variable("AWS_PROFILE"))
     }
 
     async fn files(&self) -> Result<ConfigFiles> {
@@ -220,7 +228,7 @@ impl Chain {
                 failed(format!("The source_profile \"{source}\" must have credentials."))
             })?
         } else if let Some(source) = profile.get("credential_source") {
-            self.credential_source(source).await?
+            self.credential_source(files, source).await?
         } else {
             // The profile's own keys are not those of the role.
             return Err(partial("assume-role", "source_profile or credential_source"));
@@ -231,11 +239,11 @@ impl Chain {
         self.assume(profile, role_arn, source).await
     }
 
-    async fn credential_source(&self, source: &str) -> Result<Credential> {
+    async fn credential_source(&self, files: &ConfigFiles, source: &str) -> Result<Credential> {
         let found = match source {
             "Environment" => self.environment()?,
             "EcsContainer" => self.container().await?,
-            "Ec2InstanceMetadata" => self.instance().await,
+            "Ec2InstanceMetadata" => self.instance(files).await?,
             _ => return Err(failed(format!("Unsupported credential_source: {source}"))),
         };
         found.ok_or_else(|| failed(format!("No credentials found in credential_source: {source}")))
@@ -346,21 +354,20 @@ impl Chain {
         required(ECSCredentialProvider::new().provide_credential(&self.context).await).map(Some)
     }
 
-    /// Credentials of the instance's role; any failure means that there are none.
-    async fn instance(&self) -> Option<Credential> {
+    /// Credentials of the instance's role.
+    async fn instance(&self, files: &ConfigFiles) -> Result<Option<Credential>> {
         let is_disabled = self
             .variable("AWS_EC2_METADATA_DISABLED")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if is_disabled {
-            return None;
+            return Ok(None);
         }
-        match IMDSv2CredentialProvider::new().provide_credential(&self.context).await {
-            Ok(found) => found,
-            Err(error) => {
-                tracing::debug!(%error, "no credentials from instance metadata");
-                None
-            }
-        }
+        let profile = files.profile(self.profile_name().as_deref().unwrap_or("default"));
+        let setting = |variable: &str, name: &str| {
+            let own = || profile.as_ref()?.get(name).map(str::to_owned);
+            self.variable(variable).or_else(own)
+        };
+        Metadata::new(&self.context, setting)?.provide().await
     }
 }
 

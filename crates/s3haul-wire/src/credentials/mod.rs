@@ -4,6 +4,7 @@
 pub(crate) mod cache;
 pub(crate) mod chain;
 pub(crate) mod context;
+pub(crate) mod imds;
 pub(crate) mod ini;
 pub(crate) mod process;
 pub(crate) mod profile;

@@ -1,12 +1,13 @@
 //! A small HTTP client for what is not S3: sources of credentials, collectors of metrics.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HOST;
 use http::{HeaderValue, Request, Response, StatusCode};
+use tokio::time::timeout;
 
 use super::body::BodyStream;
 use super::connect::{Dialer, Route};
@@ -20,12 +21,11 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Limit for metadata services on this machine or instance.
 const NEAR_PATIENCE: Duration = Duration::from_secs(2);
-/// Limit for the metadata service of EC2, the last source of credentials that is tried, and for
-/// connections to the others.
-const PROBE_PATIENCE: Duration = Duration::from_secs(1);
+/// Limit for connections to them.
+const NEAR_CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 /// Limit for others, a connection and an answer each.
 const FAR_PATIENCE: Duration = Duration::from_secs(10);
-/// Attempts at a service, but for that of EC2.
+/// Attempts at a service.
 const ATTEMPTS: u32 = 3;
 /// Pause between them.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -33,6 +33,12 @@ const PAUSE: Duration = Duration::from_millis(200);
 const ANSWER_MAX: usize = 1024 * 1024;
 /// Connections at most.
 const CONNECTIONS_MAX: usize = 8;
+
+/// An extension of requests that are sent once, with a limit for a connection and for an answer.
+#[derive(Clone, Copy)]
+pub(crate) struct SingleAttempt {
+    pub(crate) patience: Duration,
+}
 
 /// Sends requests over a few connections of its own, with the TLS and the proxies of a client.
 ///
@@ -49,13 +55,13 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// For `what`, which messages about waiting name: `credentials`. Services of this machine or
-    /// instance have one second for a connection and two for an answer, that of EC2 one second and
-    /// one attempt: absent ones must be noticed quickly. Certificates are verified whatever is said
-    /// of S3's: credentials are worth more than an object.
+    /// instance have one second for a connection and two for an answer: absent ones must be noticed
+    /// quickly. Certificates are verified whatever is said of S3's: credentials are worth more than
+    /// an object.
     pub(crate) fn new(what: &'static str, config: &ClientConfig, env: &Env) -> Self {
         let tls = TlsConfig { verify: true, ..config.tls.clone() };
         let config = &ClientConfig { tls, ..config.clone() };
-        let near = Some(pool(config, env, PROBE_PATIENCE));
+        let near = Some(pool(config, env, NEAR_CONNECT_PATIENCE));
         Self { near, ..Self::patient(what, config, env) }
     }
 
@@ -81,16 +87,22 @@ impl Fetcher {
         };
         let host = uri.host().ok_or_else(invalid)?.trim_matches(['[', ']']).to_owned();
         let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
-        let (pool, patience) = match &self.near {
-            Some(near) if is_of_instance(&host) => (near, PROBE_PATIENCE),
-            Some(near) if is_near(&host) => (near, NEAR_PATIENCE),
+        let is_here = is_near(&host);
+        let single = request.extensions().get::<SingleAttempt>();
+        let (pool, patience) = match (single, &self.near) {
+            (Some(single), _) => (&self.far, single.patience),
+            (None, Some(near)) if is_here => (near, NEAR_PATIENCE),
             _ => (&self.far, FAR_PATIENCE),
         };
-        let is_here = is_near(&host);
         let proxy = if is_here { None } else { proxy::for_host(&self.proxy, https, &host, port)? };
         let sent = to_send(request, proxy.as_ref().filter(|_| !https)).ok_or_else(invalid)?;
         let host = pool.host(Route { https, host, port, proxy });
-        let mut lease = pool.checkout(&host, true, None).await?;
+        let connecting = pool.checkout(&host, true, None);
+        let late = |_| Error::new(ErrorKind::Timeout, "the connection timed out");
+        let mut lease = match single {
+            Some(single) => timeout(single.patience, connecting).await.map_err(late)??,
+            None => connecting.await?,
+        };
         let endpoint = lease.shown();
         let say = |waited| self.waits.say(format_args!("{} of {endpoint}", self.what), waited);
         let notice = self.waits.first_notice(patience).map(|after| Notice { after, say: &say });
@@ -113,8 +125,8 @@ impl Fetcher {
     ///
     /// Fails if the address is not one of HTTP, or if no answer comes.
     pub async fn fetch(&self, request: &Request<Bytes>) -> Result<Response<Bytes>> {
-        let is_probe = self.near.is_some() && request.uri().host().is_some_and(is_of_instance);
-        let attempts = if is_probe { 1 } else { ATTEMPTS };
+        let is_single = request.extensions().get::<SingleAttempt>().is_some();
+        let attempts = if is_single { 1 } else { ATTEMPTS };
         let mut attempt = 1;
         loop {
             let result = self.once(request).await;
@@ -139,29 +151,21 @@ fn pool(config: &ClientConfig, env: &Env, connect_timeout: Duration) -> Pool {
     Pool::new(Dialer { env: env.clone(), tls, connect_timeout }, CONNECTIONS_MAX)
 }
 
-/// The metadata service of EC2
-/// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html>).
-const OF_INSTANCE: [IpAddr; 2] = [
-    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+/// Metadata services of EC2
+/// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html>) and EKS,
+/// beside link-local addresses.
+const SERVICES: [Ipv6Addr; 2] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
 ];
-/// That of EKS, beside link-local addresses.
-const OF_CONTAINER: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23));
-
-fn address_of(host: &str) -> Option<IpAddr> {
-    host.trim_matches(['[', ']']).parse().ok()
-}
-
-fn is_of_instance(host: &str) -> bool {
-    address_of(host).is_some_and(|address| OF_INSTANCE.contains(&address))
-}
 
 /// Metadata services: link-local addresses, this machine, and their IPv6 forms.
 fn is_near(host: &str) -> bool {
-    let Some(address) = address_of(host) else { return host == "localhost" };
-    let is_link_local = matches!(address, IpAddr::V4(address) if address.is_link_local());
-    let is_service = OF_INSTANCE.contains(&address) || address == OF_CONTAINER;
-    is_link_local || address.is_loopback() || is_service
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => address.is_link_local() || address.is_loopback(),
+        Ok(IpAddr::V6(address)) => SERVICES.contains(&address) || address.is_loopback(),
+        Err(_) => host == "localhost",
+    }
 }
 
 fn to_send(

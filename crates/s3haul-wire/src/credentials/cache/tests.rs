@@ -322,6 +322,49 @@ async fn absent_metadata_is_noticed_quickly() {
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
+/// The chain of an instance with these variables.
+fn instance(world: &World, variables: &[(&str, &str)]) -> Chain {
+    let envs = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let env = StaticEnv { home_dir: None, envs: envs.collect() };
+    Chain::new(Context::new().with_env(env).with_http_send(network(world).1), None, None)
+}
+
+#[tokio::test(start_paused = true)]
+async fn instances_without_sessions_give_credentials_unless_that_is_disabled() {
+    const DISABLED: (&str, &str) = ("AWS_EC2_METADATA_V1_DISABLED", "True");
+    for refusal in [Reply::status(403, "", ""), Reply::raw("").hanging()] {
+        let answer = move |seen: &crate::testing::Seen| {
+            if seen.line().starts_with("PUT") { refusal.clone() } else { metadata(seen) }
+        };
+        let world = World::new(answer);
+        let endpoint = ("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://imds.test/");
+        let found = instance(&world, &[endpoint]).provide().await.unwrap();
+        assert_eq!(found.access_key_id, "KEY");
+        let last = world.seen().pop().unwrap();
+        assert_eq!(last.header("host"), Some("imds.test"));
+        assert_eq!(last.header("x-aws-ec2-metadata-token"), None);
+        let error = instance(&world, &[DISABLED]).provide().await.unwrap_err();
+        assert!(error.to_string().ends_with("IMDSv1 has been disabled"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn instances_are_asked_as_often_and_as_long_as_configured() {
+    let world = World::new(|seen| match seen.number {
+        2 | 3 => Reply::status(500, "", ""),
+        _ => metadata(seen).after(Duration::from_secs(4)),
+    });
+    let found = instance(
+        &world,
+        &[("AWS_METADATA_SERVICE_TIMEOUT", "5"), ("AWS_METADATA_SERVICE_NUM_ATTEMPTS", "3")],
+    );
+    assert_eq!(found.provide().await.unwrap().access_key_id, "KEY");
+    assert_eq!(world.seen().len(), 5);
+    let error = instance(&World::new(|_| Reply::status(404, "", "")), &[]).provide().await;
+    let cause = "Unable to locate credentials: instance metadata answered 404";
+    assert_eq!(error.unwrap_err().to_string(), cause);
+}
+
 #[tokio::test(start_paused = true)]
 async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
     let fetched = std::sync::atomic::AtomicUsize::new(0);
