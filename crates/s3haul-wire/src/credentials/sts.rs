@@ -3,6 +3,8 @@
 //! Source: <https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html> and
 //! `API_AssumeRoleWithWebIdentity.html` beside it.
 
+use std::time::Duration;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -20,6 +22,22 @@ use crate::xml::document::{Element, parse_error};
 
 const VERSION: &str = "2011-06-15";
 const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
+
+/// Attempts while the service is asked too much.
+const ATTEMPTS: u32 = 6;
+/// Longest pause after the first attempt; each later one is twice as long.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Codes of refusals that pass, which have the status 400.
+const PASSING_CODES: [&str; 8] = [
+    "Throttling",
+    "ThrottlingException",
+    "ThrottledException",
+    "RequestThrottled",
+    "RequestThrottledException",
+    "RequestLimitExceeded",
+    "TooManyRequestsException",
+    "IDPCommunicationError",
+];
 
 /// The service of a region.
 pub(super) struct Sts<'c> {
@@ -79,20 +97,33 @@ impl Sts<'_> {
             signer.sign(&mut head, None).await.map_err(|error| could_not(&error))?;
         }
         let sent = Request::from_parts(head, Bytes::from(body));
-        let answer = self.context.http_send(sent).await.map_err(|error| could_not(&error))?;
-        if !answer.status().is_success() {
-            return Err(refusal(action, answer.status().as_u16(), answer.body()));
-        }
+        let mut attempt = 1;
+        let answer = loop {
+            let answer = self.context.http_send(sent.clone()).await;
+            let answer = answer.map_err(|error| could_not(&error))?;
+            if answer.status().is_success() {
+                break answer;
+            }
+            let refused = refused(answer.status().as_u16(), answer.body());
+            if attempt >= ATTEMPTS || !PASSING_CODES.contains(&refused.code.as_str()) {
+                return Err(refusal(action, &refused));
+            }
+            tokio::time::sleep((PAUSE * (1 << (attempt - 1))).mul_f64(fastrand::f64())).await;
+            attempt += 1;
+        };
         let found = Element::parse(answer.body()).ok();
         let found = found.and_then(|root| credential(&root, &format!("{action}Result")));
         found.ok_or_else(|| could_not(&"the answer cannot be understood"))
     }
 }
 
+fn refused(status: u16, body: &[u8]) -> ServiceError {
+    parse_error(body)
+        .unwrap_or_else(|| ServiceError { code: status.to_string(), ..ServiceError::default() })
+}
+
 /// What the service says of a call that it refuses, in the words of the AWS tools.
-fn refusal(action: &str, status: u16, body: &[u8]) -> Error {
-    let ServiceError { code, message, .. } = parse_error(body)
-        .unwrap_or_else(|| ServiceError { code: status.to_string(), ..ServiceError::default() });
+fn refusal(action: &str, ServiceError { code, message, .. }: &ServiceError) -> Error {
     failed(format!("An error occurred ({code}) when calling the {action} operation: {message}"))
 }
 

@@ -42,6 +42,11 @@ impl HttpSend for Services {
         let url = request.uri().to_string();
         self.seen.lock().unwrap().push((url.clone(), text.clone()));
         let answer = match url.as_str() {
+            url if url.contains("sts.busy") && self.seen.lock().unwrap().len() < 4 => {
+                let text = "<ErrorResponse><Error><Code>Throttling</Code>\
+                    <Message>Rate exceeded</Message></Error></ErrorResponse>";
+                return Ok(Response::builder().status(400).body(Bytes::from(text)).unwrap());
+            }
             url if url.contains("oidc.") => r#"{"accessToken":"new"}"#,
             url if url.contains("portal.sso") => {
                 let token = request.headers()["x-amz-sso_bearer_token"].to_str().unwrap();
@@ -217,6 +222,19 @@ async fn roles_are_had_from_the_service_that_is_configured() {
         odd.unwrap_err().to_string(),
         "the endpoint configured for sts is not an http or https URL"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn roles_are_asked_for_again_where_there_are_too_many_requests() {
+    let home = Home::new()
+        .set("AWS_ENDPOINT_URL_STS", "http://sts.busy")
+        .file(".aws/credentials", "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n")
+        .file(
+            ".aws/config",
+            "[profile a]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n",
+        );
+    assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
+    assert_eq!(home.seen.lock().unwrap().len(), 4);
 }
 
 #[tokio::test]
