@@ -3,6 +3,9 @@
 //!
 //! Source: <https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/API_GetRoleCredentials.html>.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
@@ -12,6 +15,7 @@ use reqsign_aws_v4::Credential;
 use reqsign_core::Context;
 use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::profile::failed;
 use crate::credentials::profile::{ConfigFiles, Profile, text};
@@ -38,11 +42,25 @@ struct Role<'f> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Token {
+    /// The file as it is.
+    #[serde(skip)]
+    file: Map<String, Value>,
     access_token: String,
     expires_at: String,
     client_id: Option<String>,
     client_secret: Option<String>,
     refresh_token: Option<String>,
+}
+
+impl Token {
+    /// When it ends, if its file says so in a way that can be read.
+    fn ends_at(&self) -> Option<Timestamp> {
+        self.expires_at.replace("UTC", "Z").parse().ok()
+    }
+
+    fn lives(&self) -> bool {
+        self.ends_at().is_none_or(|ends| Timestamp::now() < ends)
+    }
 }
 
 #[derive(Serialize)]
@@ -58,6 +76,8 @@ struct RenewRequest<'t> {
 #[serde(rename_all = "camelCase")]
 struct Renewed {
     access_token: String,
+    expires_in: Option<u32>,
+    refresh_token: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -90,13 +110,19 @@ pub(super) async fn provide(
 ) -> Result<Credential> {
     let role = role(files, profile, configured)?;
     let token = cached_token(context, &role).await?;
-    let is_ending = token
-        .expires_at
-        .replace("UTC", "Z")
-        .parse::<Timestamp>()
-        .is_ok_and(|ends| ends < Timestamp::now() + RENEW_BEFORE);
-    let access_token =
-        if is_ending { renew(context, &role, &token).await? } else { token.access_token };
+    let is_ending = token.ends_at().is_some_and(|ends| ends < Timestamp::now() + RENEW_BEFORE);
+    let access_token = if is_ending {
+        match renew(context, &role, &token).await {
+            Ok(renewed) => renewed,
+            Err(error) => {
+                // Another process may have renewed it meanwhile.
+                let latest = cached_token(context, &role).await.ok();
+                latest.filter(Token::lives).ok_or(error)?.access_token
+            }
+        }
+    } else {
+        token.access_token
+    };
     exchange(context, &role, &access_token).await
 }
 
@@ -140,20 +166,24 @@ fn expired() -> Error {
     )
 }
 
-async fn cached_token(context: &Context, role: &Role<'_>) -> Result<Token> {
+fn cache_path(context: &Context, role: &Role<'_>) -> Result<String> {
     let hash = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, role.cache_name.as_bytes());
     let path = format!("~/.aws/sso/cache/{}.json", hex(hash.as_ref()));
-    let path = context
-        .expand_home_dir(&path)
-        .ok_or_else(|| failed("no home folder to find the SSO token in"))?;
-    let text = context
-        .file_read(&path)
-        .await
-        .map_err(|_| failed("Error loading SSO Token: no token was found; run aws sso login"))?;
-    serde_json::from_slice(&text).map_err(|_| expired())
+    context.expand_home_dir(&path).ok_or_else(|| failed("no home folder to find the SSO token in"))
 }
 
-/// Asks for a new token. It is used by this process only: the file belongs to `aws sso login`.
+async fn cached_token(context: &Context, role: &Role<'_>) -> Result<Token> {
+    let text = context
+        .file_read(&cache_path(context, role)?)
+        .await
+        .map_err(|_| failed("Error loading SSO Token: no token was found; run aws sso login"))?;
+    let token: Token = serde_json::from_slice(&text).map_err(|_| expired())?;
+    let file = serde_json::from_slice(&text).map_err(|_| expired())?;
+    Ok(Token { file, ..token })
+}
+
+/// Asks for a new token, and keeps it in the file of the old one as the AWS tools do: the old one
+/// may not be renewed twice.
 async fn renew(context: &Context, role: &Role<'_>, token: &Token) -> Result<String> {
     let (Some(client_id), Some(client_secret), Some(refresh_token)) =
         (&token.client_id, &token.client_secret, &token.refresh_token)
@@ -169,15 +199,44 @@ async fn renew(context: &Context, role: &Role<'_>, token: &Token) -> Result<Stri
         .header(http::header::CONTENT_TYPE, "application/json")
         .body(Bytes::from(body))
         .map_err(|_| expired())?;
-    let answer = context
-        .http_send(sent)
-        .await
-        .map_err(|error| failed(format!("the SSO token could not be renewed: {error}")))?;
-    if !answer.status().is_success() {
-        return Err(expired());
+    let failure = |why: String| failed(format!("the SSO token could not be renewed: {why}"));
+    let answer = context.http_send(sent).await.map_err(|error| failure(error.to_string()))?;
+    match answer.status().as_u16() {
+        200..=299 => {}
+        status @ (429 | 500..) => return Err(failure(format!("SSO answered {status}"))),
+        _ => return Err(expired()),
     }
     let renewed: Renewed = serde_json::from_slice(answer.body()).map_err(|_| expired())?;
-    Ok(renewed.access_token)
+    let access_token = renewed.access_token.clone();
+    let (path, file) = (cache_path(context, role)?, token.file.clone());
+    let saved = tokio::task::spawn_blocking(move || save(&path, file, renewed)).await;
+    if let Err(error) = saved.map_err(io::Error::other).flatten() {
+        tracing::warn!(%error, "the renewed SSO token could not be kept");
+    }
+    Ok(access_token)
+}
+
+/// Replaces the file of a token. Blocks.
+fn save(path: &str, mut file: Map<String, Value>, renewed: Renewed) -> io::Result<()> {
+    let Some(life_s) = renewed.expires_in else { return Ok(()) };
+    let ends = jiff::Timestamp::now() + Duration::from_secs(life_s.into());
+    let ends = ends.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    file.insert("accessToken".to_owned(), renewed.access_token.into());
+    file.insert("expiresAt".to_owned(), ends.into());
+    if let Some(refresh_token) = renewed.refresh_token {
+        file.insert("refreshToken".to_owned(), refresh_token.into());
+    }
+    let temporary = format!("{path}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..));
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary);
+    let written = written.and_then(|mut target| {
+        target.write_all(&serde_json::to_vec(&file)?)?;
+        target.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 async fn exchange(context: &Context, role: &Role<'_>, access_token: &str) -> Result<Credential> {
