@@ -2,9 +2,9 @@
 //!
 //! Follows the rules that the AWS tools ship (`endpoint-rule-set-1.json` and the addressing rules
 //! of botocore): virtual hosts on Amazon's endpoints where the bucket is one DNS label, paths on
-//! custom endpoints unless virtual hosts are asked for and the host is no IP address. Knows no
-//! network. Not supported, and said so: multi-region access points (they need `SigV4a`) and
-//! directory buckets (they need sessions).
+//! custom endpoints unless virtual hosts are asked for and the host is no IP address, or it is that
+//! of transfer acceleration. Knows no network. Not supported, and said so: multi-region access
+//! points (they need `SigV4a`) and directory buckets (they need sessions).
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
@@ -41,6 +41,9 @@ impl Target {
     }
 }
 
+/// Hosts of transfer acceleration, which know buckets by their hosts only.
+const ACCELERATED: [&str; 2] =
+    ["s3-accelerate.amazonaws.com", "s3-accelerate.dualstack.amazonaws.com"];
 /// Longest name of a host (RFC 1035).
 const HOST_LENGTH_MAX: usize = 253;
 
@@ -266,7 +269,11 @@ fn bucket_target(
         return Err(config_error(message));
     }
     if let Some(url) = custom {
-        let is_virtual = config.addressing == AddressingStyle::Virtual
+        let is_wanted = match config.addressing {
+            AddressingStyle::Auto => ACCELERATED.contains(&url.host.as_str()),
+            style => style == AddressingStyle::Virtual,
+        };
+        let is_virtual = is_wanted
             && url.host.parse::<IpAddr>().is_err()
             && (is_virtual_hostable(bucket)
                 || (!url.https && is_virtual_hostable_with_dots(bucket)));
@@ -401,6 +408,12 @@ mod tests {
             ("https://store.test:443/base", host, "b-1", "https://b-1.store.test/base r"),
             ("https://store.test", host, "b.1", "https://store.test/b.1 r"),
             ("http://store.test", host, "b.1", "http://b.1.store.test r"),
+            (
+                "https://s3-accelerate.amazonaws.com",
+                auto,
+                "b-1",
+                "https://b-1.s3-accelerate.amazonaws.com r",
+            ),
             ("ftp://store.test", auto, "b-1", "error: Invalid endpoint: ftp://store.test"),
             ("http://u:p@", auto, "b-1", "error: Invalid endpoint: "),
             ("http://my_store:9000", auto, "b-1", "http://my_store:9000/b-1 r"),
