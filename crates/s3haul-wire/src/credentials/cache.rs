@@ -2,9 +2,10 @@
 //!
 //! `chain` knows the order of the AWS tools, `s3::profile` reads their files, `sso` and `process`
 //! are two of the sources, `context` lets the library behind the others read files, variables and
-//! the network through ours. Here: one fetch at a time; at 80 % of their life one request fetches
-//! new ones while the others go on with the old; a refresh that fails while the old ones live is
-//! only logged.
+//! the network through ours. Here: one lookup at a time, as a task of its own that goes on when no
+//! request waits for it; at 80 % of their life one request has new ones looked up, and waits for
+//! them for some seconds, while the others go on with the old; a lookup that fails while the old
+//! ones live is only logged.
 
 #[cfg(test)]
 mod tests;
@@ -14,10 +15,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use reqsign_aws_v4::Credential;
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::JoinSet;
 
 use super::chain::Chain;
 use super::context::system;
 use super::process;
+use super::profile::failed;
 use crate::config::{ClientConfig, CredentialsConfig, CredentialsFunction};
 use crate::env::{Clock, Env};
 use crate::error::{Error, Result};
@@ -63,18 +67,26 @@ struct Life {
 /// Where a client gets its credentials.
 pub(crate) struct CredentialsCache {
     source: Source,
+    state: Arc<State>,
+    /// Held by the lookup under way.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// The lookup under way.
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// What lookups found.
+struct State {
     clock: Arc<dyn Clock>,
     held: RwLock<Option<Arc<Held>>>,
-    /// When the last lookup failed, and how.
+    /// When the last lookup failed while there were no others, and how.
     failed: Mutex<Option<(SystemTime, Error)>>,
-    turn: tokio::sync::Mutex<()>,
     generations: AtomicU64,
 }
 
 enum Source {
     Anonymous,
     Fixed,
-    Looked(Lookup),
+    Looked(Arc<Lookup>),
 }
 
 /// Where credentials are looked up that may end.
@@ -102,17 +114,17 @@ impl CredentialsCache {
     pub(crate) fn new(config: &ClientConfig, env: &Env) -> Self {
         let chain = |profile: Option<String>| {
             let region = config.endpoint.region.clone();
-            Source::Looked(Lookup::Chain(Chain::new(
+            Source::Looked(Arc::new(Lookup::Chain(Chain::new(
                 system(Fetcher::new("credentials", config, env)),
                 profile,
                 region,
-            )))
+            ))))
         };
         let mut fixed = None;
         let source = match &config.credentials {
             CredentialsConfig::Anonymous => Source::Anonymous,
             CredentialsConfig::Function(function) => {
-                Source::Looked(Lookup::Function(function.clone()))
+                Source::Looked(Arc::new(Lookup::Function(function.clone())))
             }
             CredentialsConfig::Chain => chain(None),
             CredentialsConfig::Profile(name) => chain(Some(name.clone())),
@@ -130,23 +142,18 @@ impl CredentialsCache {
     }
 
     fn with_source(source: Source, fixed: Option<Arc<Held>>, env: &Env) -> Self {
-        Self {
-            source,
+        let state = State {
             clock: Arc::clone(&env.clock),
             held: RwLock::new(fixed),
             failed: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
             generations: AtomicU64::new(0),
-        }
+        };
+        Self { source, state: Arc::new(state), turn: Arc::default(), tasks: Mutex::default() }
     }
 
     /// Those at hand.
     pub(crate) fn held(&self) -> Option<Arc<Held>> {
-        self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn hold(&self, held: Option<Arc<Held>>) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = held;
+        self.state.held()
     }
 
     /// Credentials to sign with; `None` where requests are not signed.
@@ -157,60 +164,80 @@ impl CredentialsCache {
             Source::Looked(lookup) => lookup,
         };
         match self.held() {
-            Some(held) => match held.life {
-                None => Ok(Some(held)),
-                Some(life) => self.keep_fresh(lookup, held, life).await.map(Some),
-            },
-            None => self.fetch(lookup).await.map(Some),
+            Some(held) if self.state.lives(&held) => Ok(Some(self.keep_fresh(lookup, held).await)),
+            _ => self.fetch(lookup).await.map(Some),
         }
     }
 
-    async fn keep_fresh(&self, lookup: &Lookup, held: Arc<Held>, life: Life) -> Result<Arc<Held>> {
-        let now = self.clock.now();
-        if now < life.refresh_at {
-            return Ok(held);
+    async fn keep_fresh(&self, lookup: &Arc<Lookup>, held: Arc<Held>) -> Arc<Held> {
+        if held.life.is_none_or(|life| self.state.clock.now() < life.refresh_at) {
+            return held;
         }
-        if now + MARGIN >= life.ends_at {
-            return self.fetch(lookup).await;
+        let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return held };
+        match self.held() {
+            Some(latest) if !Arc::ptr_eq(&latest, &held) => return latest,
+            _ => self.begin(lookup, turn),
         }
-        let Ok(_turn) = self.turn.try_lock() else { return Ok(held) };
-        match tokio::time::timeout(REFRESH_PATIENCE, lookup.provide()).await {
-            Ok(Ok(fetched)) => Ok(self.adopt(fetched)),
-            failed => {
-                tracing::warn!(
-                    ?failed,
-                    "credentials could not be refreshed; the old ones are still valid"
-                );
-                let life = Life { refresh_at: now + REFRESH_PAUSE, ..life };
-                let (credentials, generation) = (held.credentials.clone(), held.generation);
-                let held = Arc::new(Held::new(credentials, generation, Some(life)));
-                self.hold(Some(Arc::clone(&held)));
-                Ok(held)
-            }
-        }
+        _ = tokio::time::timeout(REFRESH_PATIENCE, self.turn.lock()).await;
+        self.held().unwrap_or(held)
     }
 
-    /// Fetches, or waits for the fetch under way and shares its result, also a failure.
-    async fn fetch(&self, lookup: &Lookup) -> Result<Arc<Held>> {
-        let _turn = self.turn.lock().await;
-        if let Some(held) = self.held() {
-            let now = self.clock.now();
-            if held.life.is_none_or(|life| now + MARGIN < life.ends_at) {
-                return Ok(held);
-            }
+    /// Has credentials looked up, or waits for the lookup under way and shares its result, also a
+    /// failure.
+    async fn fetch(&self, lookup: &Arc<Lookup>) -> Result<Arc<Held>> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let before = self.held();
+        if let Some(held) = before.as_ref().filter(|held| self.state.lives(held)) {
+            return Ok(Arc::clone(held));
         }
-        if let Some(error) = self.known_failure() {
+        if let Some(error) = self.state.known_failure() {
             return Err(error);
         }
-        match lookup.provide().await {
-            Ok(fetched) => Ok(self.adopt(fetched)),
-            Err(error) => {
-                let again = error.duplicate();
-                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some((self.clock.now(), error));
-                Err(again)
+        self.begin(lookup, turn);
+        drop(self.turn.lock().await);
+        let generation = |held: &Arc<Held>| held.generation;
+        match self.held() {
+            Some(held) if Some(held.generation) != before.as_ref().map(generation) => Ok(held),
+            _ => {
+                Err(self.state.known_failure().unwrap_or_else(|| failed("the lookup ended early")))
             }
         }
+    }
+
+    /// Begins a lookup, which holds the turn until what it found can be had.
+    fn begin(&self, lookup: &Arc<Lookup>, turn: OwnedMutexGuard<()>) {
+        let (lookup, state) = (Arc::clone(lookup), Arc::clone(&self.state));
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            state.finish(lookup.provide().await);
+            drop(turn);
+        });
+    }
+
+    /// Drops credentials that the server called expired; returns whether others can be had.
+    pub(crate) fn expire(&self, generation: u64) -> bool {
+        if !matches!(self.source, Source::Looked(_)) {
+            return false;
+        }
+        if self.held().is_some_and(|held| held.generation == generation) {
+            self.state.hold(None);
+        }
+        true
+    }
+}
+
+impl State {
+    fn held(&self) -> Option<Arc<Held>> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn hold(&self, held: Option<Arc<Held>>) {
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) = held;
+    }
+
+    fn lives(&self, held: &Held) -> bool {
+        held.life.is_none_or(|life| self.clock.now() + MARGIN < life.ends_at)
     }
 
     /// The failure of the last lookup, while another one is not worth it.
@@ -221,32 +248,38 @@ impl CredentialsCache {
         is_recent.then(|| error.duplicate())
     }
 
-    fn adopt(&self, fetched: Credential) -> Arc<Held> {
+    /// Keeps what a lookup found, or that it failed.
+    fn finish(&self, found: Result<Credential>) {
         let now = self.clock.now();
-        let life = fetched.expires_in.map(|ends| {
+        let error = match found {
+            Ok(found) => return self.adopt(found, now),
+            Err(error) => error,
+        };
+        match self.held().filter(|held| self.lives(held)) {
+            Some(held) => {
+                tracing::warn!(%error, "credentials could not be refreshed; the old ones live");
+                let life = held.life.map(|life| Life { refresh_at: now + REFRESH_PAUSE, ..life });
+                let held = Held::new(held.credentials.clone(), held.generation, life);
+                self.hold(Some(Arc::new(held)));
+            }
+            None => {
+                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, error));
+            }
+        }
+    }
+
+    fn adopt(&self, found: Credential, now: SystemTime) {
+        let life = found.expires_in.map(|ends| {
             let ends_at = ends.as_system_time();
             let left = ends_at.duration_since(now).unwrap_or_default();
             Life { refresh_at: now + left.mul_f64(0.8), ends_at }
         });
         let credentials = Credentials {
-            access_key_id: fetched.access_key_id,
-            secret_access_key: fetched.secret_access_key,
-            session_token: fetched.session_token.filter(|token| !token.is_empty()),
+            access_key_id: found.access_key_id,
+            secret_access_key: found.secret_access_key,
+            session_token: found.session_token.filter(|token| !token.is_empty()),
         };
         let generation = self.generations.fetch_add(1, Ordering::Relaxed) + 1;
-        let held = Arc::new(Held::new(credentials, generation, life));
-        self.hold(Some(Arc::clone(&held)));
-        held
-    }
-
-    /// Drops credentials that the server called expired; returns whether others can be had.
-    pub(crate) fn expire(&self, generation: u64) -> bool {
-        if !matches!(self.source, Source::Looked(_)) {
-            return false;
-        }
-        if self.held().is_some_and(|held| held.generation == generation) {
-            self.hold(None);
-        }
-        true
+        self.hold(Some(Arc::new(Held::new(credentials, generation, life))));
     }
 }

@@ -14,7 +14,8 @@ use crate::env::Waits;
 use crate::net::fetch::Fetcher;
 
 /// Limit for programs that print credentials. Some ask a user.
-const PROGRAM_PATIENCE: Duration = Duration::from_mins(1);
+const PROGRAM_PATIENCE: Duration = Duration::from_mins(5);
+
 /// A context on the real environment with our HTTP.
 pub(super) fn system(fetcher: Fetcher) -> Context {
     let waits = fetcher.waits();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -428,10 +429,10 @@ async fn instances_are_asked_as_often_and_as_long_as_configured() {
 
 #[tokio::test(start_paused = true)]
 async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
-    let fetched = std::sync::atomic::AtomicUsize::new(0);
+    let fetched = AtomicUsize::new(0);
     let world = World::new(move |seen| {
         if seen.line().starts_with("GET /creds") {
-            let number = fetched.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let number = fetched.fetch_add(1, Ordering::SeqCst);
             let json = format!(
                 r#"{{"AccessKeyId":"KEY{number}","SecretAccessKey":"s","Token":"t",
                 "Expiration":"2999-01-01T00:00:00Z"}}"#
@@ -449,7 +450,7 @@ async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
         HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
     let context =
         Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Looked(Lookup::Chain(Chain::new(context, None, None)));
+    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
     let mut client = crate::testing::client(&world);
     std::sync::Arc::get_mut(&mut client.inner).unwrap().credentials =
         CredentialsCache::with_source(source, None, &env);
@@ -474,7 +475,7 @@ async fn credentials_are_kept_and_refreshed_before_they_end() {
         HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
     let context =
         Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Looked(Lookup::Chain(Chain::new(context, None, None)));
+    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
     let cache = CredentialsCache::with_source(source, None, &env);
     let first = cache.get().await.unwrap().unwrap();
     tokio::time::sleep(Duration::from_mins(47)).await;
@@ -498,10 +499,10 @@ async fn credentials_are_kept_and_refreshed_before_they_end() {
 async fn a_function_is_called_again_when_what_it_returned_ends() {
     let world = World::new(|_| Reply::ok(""));
     let (env, _) = network(&world);
-    let calls = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let calls = Arc::new(AtomicU32::new(0));
     let called = Arc::clone(&calls);
     let function = crate::CredentialsFunction::new(move || {
-        let number = called.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let number = called.fetch_add(1, Ordering::SeqCst);
         let ends = ["2023-11-14T23:13:20Z", "2999-01-01T00:00:00Z"][number.min(1) as usize];
         match number {
             2 => Err("the keys are lost".to_owned()),
@@ -512,7 +513,7 @@ async fn a_function_is_called_again_when_what_it_returned_ends() {
             .into_bytes()),
         }
     });
-    let source = Source::Looked(Lookup::Function(function));
+    let source = Source::Looked(Arc::new(Lookup::Function(function)));
     let cache = CredentialsCache::with_source(source, None, &env);
     let key =
         async || cache.get().await.map(|held| held.unwrap().credentials.access_key_id.clone());
@@ -524,5 +525,47 @@ async fn a_function_is_called_again_when_what_it_returned_ends() {
     let error = key().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Credentials);
     assert!(error.to_string().contains("the keys are lost"), "{error}");
-    assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 3);
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+}
+
+/// Takes 40 s for all credentials but the first.
+#[derive(Debug, Default)]
+struct SlowService {
+    asked: Arc<AtomicUsize>,
+}
+
+impl HttpSend for SlowService {
+    async fn http_send(&self, _: Request<Bytes>) -> reqsign_core::Result<Response<Bytes>> {
+        let number = self.asked.fetch_add(1, Ordering::SeqCst);
+        let ends = ["2023-11-14T23:13:20Z", "2999-01-01T00:00:00Z"][number.min(1)];
+        if number > 0 {
+            tokio::time::sleep(Duration::from_secs(40)).await;
+        }
+        let json = format!(
+            r#"{{"AccessKeyId":"KEY{number}","SecretAccessKey":"s","Token":"t",
+            "Expiration":"{ends}"}}"#
+        );
+        Ok(Response::new(Bytes::from(json)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lookup_that_takes_long_is_neither_waited_for_nor_repeated() {
+    let (env, _) = network(&World::new(|_| Reply::ok("")));
+    let envs =
+        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
+    let slow = SlowService::default();
+    let asked = Arc::clone(&slow.asked);
+    let context = Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(slow);
+    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
+    let cache = CredentialsCache::with_source(source, None, &env);
+    let key = async || cache.get().await.unwrap().unwrap().credentials.access_key_id.clone();
+    assert_eq!(key().await, "KEY0");
+    tokio::time::sleep(Duration::from_mins(49)).await;
+    let start = tokio::time::Instant::now();
+    assert_eq!([key().await, key().await], ["KEY0", "KEY0"]);
+    assert_eq!(start.elapsed().as_secs(), 15);
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(key().await, "KEY1");
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
