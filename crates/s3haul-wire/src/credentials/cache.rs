@@ -34,6 +34,8 @@ use crate::sign::signature::Credentials;
 const REFRESH_PAUSE: Duration = Duration::from_secs(30);
 /// Credentials that end sooner than this are as good as ended.
 const MARGIN: Duration = Duration::from_secs(10);
+/// Credentials that were looked up since are not suspected to have expired.
+const SUSPECT_AFTER: Duration = Duration::from_mins(1);
 /// Longest that a request waits for a refresh while the old credentials live.
 const REFRESH_PATIENCE: Duration = Duration::from_secs(15);
 
@@ -43,13 +45,20 @@ pub(crate) struct Held {
     pub(crate) credentials: Credentials,
     pub(crate) generation: u64,
     life: Option<Life>,
+    /// When they were looked up, or others last could not be.
+    looked_up_at: SystemTime,
     /// What no message may show of them, once that was asked for.
     hidden: OnceLock<Secrets>,
 }
 
 impl Held {
-    fn new(credentials: Credentials, generation: u64, life: Option<Life>) -> Self {
-        Self { credentials, generation, life, hidden: OnceLock::new() }
+    fn new(
+        credentials: Credentials,
+        generation: u64,
+        life: Option<Life>,
+        looked_up_at: SystemTime,
+    ) -> Self {
+        Self { credentials, generation, life, looked_up_at, hidden: OnceLock::new() }
     }
 
     /// What no message may show of them.
@@ -134,7 +143,7 @@ impl CredentialsCache {
                     secret_access_key: secret_access_key.clone(),
                     session_token: session_token.clone(),
                 };
-                fixed = Some(Arc::new(Held::new(credentials, 0, None)));
+                fixed = Some(Arc::new(Held::new(credentials, 0, None, env.clock.now())));
                 Source::Fixed
             }
         };
@@ -225,6 +234,23 @@ impl CredentialsCache {
         }
         true
     }
+
+    /// Has others looked up for credentials that may have expired before their time; returns
+    /// whether there are others. The old ones stay where there are none.
+    pub(crate) async fn replace(&self, generation: u64) -> bool {
+        let Source::Looked(lookup) = &self.source else { return false };
+        let is_old = |held: &Arc<Held>| {
+            let age = self.state.clock.now().duration_since(held.looked_up_at);
+            held.generation == generation && age.is_ok_and(|age| age >= SUSPECT_AFTER)
+        };
+        if self.held().as_ref().is_some_and(is_old) {
+            if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() {
+                self.begin(lookup, turn);
+            }
+            _ = tokio::time::timeout(REFRESH_PATIENCE, self.turn.lock()).await;
+        }
+        self.held().is_none_or(|held| held.generation != generation)
+    }
 }
 
 impl State {
@@ -259,7 +285,7 @@ impl State {
             Some(held) => {
                 tracing::warn!(%error, "credentials could not be refreshed; the old ones live");
                 let life = held.life.map(|life| Life { refresh_at: now + REFRESH_PAUSE, ..life });
-                let held = Held::new(held.credentials.clone(), held.generation, life);
+                let held = Held::new(held.credentials.clone(), held.generation, life, now);
                 self.hold(Some(Arc::new(held)));
             }
             None => {
@@ -280,6 +306,6 @@ impl State {
             session_token: found.session_token.filter(|token| !token.is_empty()),
         };
         let generation = self.generations.fetch_add(1, Ordering::Relaxed) + 1;
-        self.hold(Some(Arc::new(Held::new(credentials, generation, life))));
+        self.hold(Some(Arc::new(Held::new(credentials, generation, life, now))));
     }
 }

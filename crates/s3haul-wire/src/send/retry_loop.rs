@@ -162,7 +162,7 @@ impl Run<'_> {
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.
     pub(crate) async fn recover(&mut self, failure: Failure) -> Result<()> {
-        if self.redirect(&failure) || self.mend_clock(&failure) || self.refresh(&failure) {
+        if self.redirect(&failure) || self.mend_clock(&failure) || self.refresh(&failure).await {
             self.attempts -= 1;
             return Ok(());
         }
@@ -285,15 +285,26 @@ impl Run<'_> {
         true
     }
 
-    /// Asks for new credentials when the server calls the present ones expired.
-    fn refresh(&mut self, failure: &Failure) -> bool {
-        let is_expired = matches!(failure.error.code(), "ExpiredToken" | "TokenRefreshRequired");
+    /// Asks for new credentials when the server calls the present ones expired, or may have: the
+    /// answer to a HEAD has no code.
+    async fn refresh(&mut self, failure: &Failure) -> bool {
         let Some((_, Some(held))) = &self.last else { return false };
-        if !is_expired || self.is_refreshed {
+        if self.is_refreshed {
             return false;
         }
-        self.is_refreshed = true;
-        self.shared.credentials.expire(held.generation)
+        let (credentials, is_head) =
+            (&self.shared.credentials, self.request.method == Method::HEAD);
+        match failure.error.code() {
+            "ExpiredToken" | "TokenRefreshRequired" => {
+                self.is_refreshed = true;
+                credentials.expire(held.generation)
+            }
+            "400" if is_head && held.credentials.session_token.is_some() => {
+                self.is_refreshed = true;
+                credentials.replace(held.generation).await
+            }
+            _ => false,
+        }
     }
 }
 

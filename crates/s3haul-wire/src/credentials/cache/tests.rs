@@ -461,6 +461,40 @@ async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_head_that_is_refused_may_mean_expired_credentials() {
+    let world = World::new(|seen| {
+        if seen.line().starts_with("GET /creds") {
+            let number = seen.number;
+            let json = format!(
+                r#"{{"AccessKeyId":"KEY{number}","SecretAccessKey":"s","Token":"t",
+                "Expiration":"2999-01-01T00:00:00Z"}}"#
+            );
+            return Reply::ok(&json);
+        }
+        match seen.header("authorization").unwrap() {
+            signed if signed.contains("Credential=KEY3/") => Reply::ok(""),
+            _ => Reply::status(400, "", ""),
+        }
+    });
+    let (env, fetcher) = network(&world);
+    let envs =
+        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
+    let context =
+        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
+    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
+    let mut client = crate::testing::client(&world);
+    Arc::get_mut(&mut client.inner).unwrap().credentials =
+        CredentialsCache::with_source(source, None, &env);
+    let head = crate::testing::request(http::Method::HEAD, "key");
+    // Those that were just had cannot have.
+    client.call(&head).await.unwrap_err();
+    assert_eq!(world.seen().len(), 2);
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    client.call(&head).await.unwrap();
+    assert_eq!(world.seen().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
 async fn credentials_are_kept_and_refreshed_before_they_end() {
     // An hour from the start of the test's clock.
     let expiring = r#"{"Code":"Success","AccessKeyId":"KEY","SecretAccessKey":"s","Token":"t",
