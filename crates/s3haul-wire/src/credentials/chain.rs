@@ -159,21 +159,20 @@ impl Chain {
     ) -> BoxFuture<'a, Result<Option<Credential>>> {
         Box::pin(async move {
             let Some(profile) = files.profile(name) else {
-                return if depth == 0 {
-                    self.web_identity_of_environment(None).await
-                } else {
-                    Ok(None)
-                };
+                return self.web_identity(None, depth).await;
             };
-            // As in botocore, the keys of a source profile go before its role.
+            // As in botocore, the keys of a source profile go before its role, and a token goes
+            // before both.
+            let has_token = profile.get("web_identity_token_file").is_some();
             let has_keys = profile.get("aws_access_key_id").is_some()
                 && profile.get("aws_secret_access_key").is_some();
-            if let Some(role_arn) = profile.get("role_arn").filter(|_| depth == 0 || !has_keys) {
+            if let Some(role_arn) = profile.get("role_arn")
+                && !has_token
+                && (depth == 0 || !has_keys)
+            {
                 return self.role(files, name, &profile, role_arn, depth).await.map(Some);
             }
-            if depth == 0
-                && let Some(found) = self.web_identity_of_environment(Some(&profile)).await?
-            {
+            if let Some(found) = self.web_identity(Some(&profile), depth).await? {
                 return Ok(Some(found));
             }
             self.plain(files, &profile).await
@@ -212,10 +211,6 @@ impl Chain {
     ) -> Result<Credential> {
         if depth >= PROFILE_DEPTH_MAX {
             return Err(failed("Infinite loop in credential configuration detected"));
-        }
-        if let Some(path) = profile.get("web_identity_token_file") {
-            let session = profile.get("role_session_name");
-            return self.web_identity(role_arn, path, session, Some(profile)).await;
         }
         let source = if let Some(source) = profile.get("source_profile") {
             let found = if source == name {
@@ -311,47 +306,51 @@ impl Chain {
         self.sts(Some(profile))?.assume(&source, &parameters).await
     }
 
-    async fn web_identity_of_environment(
-        &self,
-        profile: Option<&Profile>,
-    ) -> Result<Option<Credential>> {
-        if self.profile.is_some() {
-            return Ok(None);
-        }
-        let Some(path) = self.variable("AWS_WEB_IDENTITY_TOKEN_FILE") else { return Ok(None) };
-        let role_arn = self
-            .variable("AWS_ROLE_ARN")
-            .ok_or_else(|| failed("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not"))?;
-        let session = self.variable("AWS_ROLE_SESSION_NAME");
-        self.web_identity(&role_arn, &path, session.as_deref(), profile).await.map(Some)
-    }
-
+    /// The role of a token. Unless a profile was named, each value of the environment goes before
+    /// that of the profile.
     async fn web_identity(
         &self,
-        role_arn: &str,
-        path: &str,
-        session: Option<&str>,
         profile: Option<&Profile>,
-    ) -> Result<Credential> {
-        let read = self.context.file_read(path).await;
+        depth: usize,
+    ) -> Result<Option<Credential>> {
+        let setting = |variable: &str, name: &str| {
+            let of_environment =
+                (self.profile.is_none() && depth == 0).then(|| self.variable(variable)).flatten();
+            of_environment.or_else(|| profile?.get(name).map(str::to_owned))
+        };
+        let Some(path) = setting("AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file") else {
+            return Ok(None);
+        };
+        let role_arn = setting("AWS_ROLE_ARN", "role_arn").ok_or_else(|| {
+            failed("a web identity token file is configured, but neither AWS_ROLE_ARN nor role_arn")
+        })?;
+        let session = setting("AWS_ROLE_SESSION_NAME", "role_session_name");
+        let read = self.context.file_read(&path).await;
         let token = read
             .map_err(|error| failed(format!("could not read the web identity token: {error}")))?;
         let token = String::from_utf8_lossy(&token);
         let parameters = [
-            ("RoleArn", role_arn),
-            ("RoleSessionName", session.unwrap_or(SESSION_NAME)),
+            ("RoleArn", role_arn.as_str()),
+            ("RoleSessionName", session.as_deref().unwrap_or(SESSION_NAME)),
             ("WebIdentityToken", token.trim()),
         ];
-        self.sts(profile)?.assume_with_token(&parameters).await
+        self.sts(profile)?.assume_with_token(&parameters).await.map(Some)
     }
 
     async fn container(&self) -> Result<Option<Credential>> {
-        let is_configured = self.variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").is_some()
-            || self.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI").is_some();
-        if !is_configured {
-            return Ok(None);
+        let service = ECSCredentialProvider::new();
+        let mut service = match (
+            self.variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
+            self.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+        ) {
+            (Some(path), _) => service.with_relative_uri(path),
+            (None, Some(url)) => service.with_endpoint(url),
+            (None, None) => return Ok(None),
+        };
+        if let Some(path) = self.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
+            service = service.with_auth_token_file(path);
         }
-        required(ECSCredentialProvider::new().provide_credential(&self.context).await).map(Some)
+        required(service.provide_credential(&self.context).await).map(Some)
     }
 
     /// Credentials of the instance's role.

@@ -257,7 +257,13 @@ async fn web_identity_comes_from_the_environment_and_from_profiles() {
     let text = format!(
         "[profile w]\nrole_arn=arn:aws:iam::123456789012:role/w\nweb_identity_token_file={path}\n"
     );
-    assert_eq!(home.file(".aws/config", &text).key(Some("w")).await.unwrap(), "WEBKEY");
+    let home = home.file(".aws/config", &text).set("AWS_PROFILE", "w");
+    let home = home.set("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/variable");
+    for (profile, role) in [(Some("w"), "role%2Fw&"), (None, "role%2Fvariable&")] {
+        assert_eq!(home.key(profile).await.unwrap(), "WEBKEY");
+        let asked = home.seen.lock().unwrap().pop().unwrap().1;
+        assert!(asked.contains(role), "{profile:?}: {asked}");
+    }
 }
 
 const SSO_CONFIG: &str = "[sso-session corp]\nsso_region=eu-west-1\nsso_start_url=https://x/start\n\
@@ -369,6 +375,29 @@ async fn containers_and_instances_are_asked_over_our_own_connections() {
         assert_eq!(found.access_key_id, "KEY");
         assert_eq!(world.seen().last().unwrap().line(), path);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn containers_have_a_path_before_a_url_and_a_file_before_a_token() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, "of-file").unwrap();
+    let envs = [
+        ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/creds"),
+        ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1/other"),
+        ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "of-variable"),
+        ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", file.path().to_str().unwrap()),
+    ];
+    let envs = envs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let world = World::new(metadata);
+    let context = Context::new()
+        .with_env(StaticEnv { home_dir: None, envs })
+        .with_file_read(Files)
+        .with_http_send(network(&world).1);
+    assert_eq!(Chain::new(context, None, None).provide().await.unwrap().access_key_id, "KEY");
+    assert_eq!(world.seen()[0].header("authorization"), Some("of-file"));
+    // An empty one is as none: the instance is asked.
+    let empty = instance(&world, &[("AWS_CONTAINER_CREDENTIALS_FULL_URI", "")]);
+    assert_eq!(empty.provide().await.unwrap().access_key_id, "KEY");
 }
 
 #[tokio::test(start_paused = true)]
