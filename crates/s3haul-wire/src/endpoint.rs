@@ -197,21 +197,37 @@ fn is_virtual_hostable_with_dots(bucket: &str) -> bool {
         && bucket.parse::<IpAddr>().is_err()
 }
 
-/// Suffix of host names in the partition of a region.
-pub(crate) fn dns_suffix(region: &str) -> &'static str {
-    const SUFFIXES: [(&str, &str); 7] = [
-        ("cn-", "amazonaws.com.cn"),
-        ("us-iso-", "c2s.ic.gov"),
-        ("us-isob-", "sc2s.sgov.gov"),
-        ("eu-isoe-", "cloud.adc-e.uk"),
-        ("us-isof-", "csp.hci.ic.gov"),
-        ("eusc-", "amazonaws.eu"),
-        ("", "amazonaws.com"),
+/// Suffixes of host names in the partition of a region: the usual one, and that of dual-stack
+/// endpoints of services other than S3.
+fn suffixes(region: &str) -> (&'static str, &'static str) {
+    const SUFFIXES: [(&str, &str, &str); 7] = [
+        ("cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"),
+        ("us-iso-", "c2s.ic.gov", "api.aws.ic.gov"),
+        ("us-isob-", "sc2s.sgov.gov", "api.aws.scloud"),
+        ("eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"),
+        ("us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"),
+        ("eusc-", "amazonaws.eu", "api.amazonwebservices.eu"),
+        ("", "amazonaws.com", "api.aws"),
     ];
     SUFFIXES
         .iter()
-        .find(|(prefix, _)| region.starts_with(prefix))
-        .map_or("amazonaws.com", |(_, suffix)| suffix)
+        .find(|(prefix, ..)| region.starts_with(prefix))
+        .map_or(("amazonaws.com", "api.aws"), |(_, usual, dualstack)| (usual, dualstack))
+}
+
+/// Suffix of host names in the partition of a region.
+fn dns_suffix(region: &str) -> &'static str {
+    suffixes(region).0
+}
+
+/// Host of STS or of a service of single sign-on, by the rules that the AWS tools ship.
+pub(crate) fn service_host(config: &EndpointConfig, service: &str, region: &str) -> String {
+    let (usual, dualstack) = suffixes(region);
+    let suffix = if config.dualstack { dualstack } else { usual };
+    // In this partition the usual endpoints are those for FIPS.
+    let is_usual = region.starts_with("us-gov-") && !config.dualstack;
+    let fips = if config.fips && !is_usual { "-fips" } else { "" };
+    format!("{service}{fips}.{region}.{suffix}")
 }
 
 /// `s3`, `s3-fips`, with `.dualstack`, region and suffix; `base` is `s3` or `s3-accesspoint`.
@@ -389,6 +405,23 @@ mod tests {
         let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/my-point";
         let host = "my-point-123456789012.s3-accesspoint.eu-west-1.amazonaws.com";
         assert_eq!(at(&auto, Some(arn), "us-east-1"), format!("https://{host} eu-west-1"));
+    }
+
+    #[test]
+    fn hosts_of_other_services() {
+        for (fips, dualstack, service, region, expected) in [
+            (false, false, "sts", "eu-west-1", "sts.eu-west-1.amazonaws.com"),
+            (true, false, "sts", "eu-west-1", "sts-fips.eu-west-1.amazonaws.com"),
+            (true, false, "sts", "us-gov-west-1", "sts.us-gov-west-1.amazonaws.com"),
+            (true, true, "sts", "us-gov-west-1", "sts-fips.us-gov-west-1.api.aws"),
+            (false, true, "oidc", "us-east-1", "oidc.us-east-1.api.aws"),
+            (true, false, "portal.sso", "us-east-1", "portal.sso-fips.us-east-1.amazonaws.com"),
+            (false, true, "sts", "cn-north-1", "sts.cn-north-1.api.amazonwebservices.com.cn"),
+            (false, true, "sts", "us-isob-east-1", "sts.us-isob-east-1.api.aws.scloud"),
+        ] {
+            let config = EndpointConfig { dualstack, fips, ..EndpointConfig::default() };
+            assert_eq!(service_host(&config, service, region), expected);
+        }
     }
 
     #[test]

@@ -122,12 +122,9 @@ impl std::fmt::Debug for CredentialsCache {
 impl CredentialsCache {
     pub(crate) fn new(config: &ClientConfig, env: &Env) -> Self {
         let chain = |profile: Option<String>| {
-            let region = config.endpoint.region.clone();
-            Source::Looked(Arc::new(Lookup::Chain(Chain::new(
-                system(Fetcher::new("credentials", config, env)),
-                profile,
-                region,
-            ))))
+            let context = system(Fetcher::new("credentials", config, env));
+            let chain = Chain::new(context, profile, config.endpoint.region.clone());
+            Source::Looked(Arc::new(Lookup::Chain(chain.with_fips(config.endpoint.fips))))
         };
         let mut fixed = None;
         let source = match &config.credentials {

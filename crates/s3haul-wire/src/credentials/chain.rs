@@ -9,8 +9,9 @@ use reqsign_core::{Context, ProvideCredential};
 use super::imds::Metadata;
 use super::sts::Sts;
 use super::{process, sso};
+use crate::config::EndpointConfig;
 use crate::credentials::profile::{ConfigFiles, Keys, Profile, failed, partial};
-use crate::endpoint::DEFAULT_REGION;
+use crate::endpoint::{DEFAULT_REGION, service_host};
 use crate::env::BoxFuture;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sign::redact::Secrets;
@@ -26,6 +27,8 @@ pub(super) struct Chain {
     /// Profile named by the caller.
     profile: Option<String>,
     region: Option<String>,
+    /// Services other than S3 are to be reached through FIPS endpoints, too.
+    fips: bool,
 }
 
 fn none_found() -> Error {
@@ -45,7 +48,11 @@ impl From<Keys> for Credential {
 
 impl Chain {
     pub(super) fn new(context: Context, profile: Option<String>, region: Option<String>) -> Self {
-        Self { context, profile, region }
+        Self { context, profile, region, fips: false }
+    }
+
+    pub(super) fn with_fips(self, fips: bool) -> Self {
+        Self { fips, ..self }
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -182,9 +189,12 @@ impl Chain {
     /// SSO, credentials file, process, config file.
     async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
         if sso::is_configured(profile) {
+            let amazon = self.amazon(Some(profile));
             let oidc = self.service_endpoint(("SSO_OIDC", "sso_oidc"), Some(profile))?;
             let portal = self.service_endpoint(("SSO", "sso"), Some(profile))?;
-            return sso::provide(&self.context, files, profile, [oidc, portal]).await.map(Some);
+            return sso::provide(&self.context, files, profile, [oidc, portal], &amazon)
+                .await
+                .map(Some);
         }
         if let Some(keys) = profile.shared_keys()? {
             return Ok(Some(keys.into()));
@@ -283,12 +293,21 @@ impl Chain {
         }
     }
 
+    /// Which endpoints of Amazon's are used. Those of S3 may be dual-stack while others are not.
+    fn amazon(&self, profile: Option<&Profile>) -> EndpointConfig {
+        let dualstack = self
+            .variable("AWS_USE_DUALSTACK_ENDPOINT")
+            .or_else(|| profile?.get("use_dualstack_endpoint").map(str::to_owned))
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        EndpointConfig { dualstack, fips: self.fips, ..EndpointConfig::default() }
+    }
+
     fn sts(&self, profile: Option<&Profile>) -> Result<Sts<'_>> {
-        Ok(Sts {
-            context: &self.context,
-            region: self.sts_region(profile),
-            endpoint: self.service_endpoint(("STS", "sts"), profile)?,
-        })
+        let region = self.sts_region(profile);
+        let amazon = || format!("https://{}/", service_host(&self.amazon(profile), "sts", &region));
+        let configured = self.service_endpoint(("STS", "sts"), profile)?;
+        let endpoint = configured.unwrap_or_else(amazon);
+        Ok(Sts { context: &self.context, region, endpoint })
     }
 
     async fn assume(

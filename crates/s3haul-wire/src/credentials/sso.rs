@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::profile::failed;
+use crate::config::EndpointConfig;
 use crate::credentials::profile::{ConfigFiles, Profile, text};
-use crate::endpoint::dns_suffix;
+use crate::endpoint::service_host;
 use crate::error::{Error, Result};
 use crate::sign::signature::encode_query;
 use crate::units::hex;
@@ -101,14 +102,15 @@ pub(super) fn is_configured(profile: &Profile) -> bool {
 }
 
 /// Credentials of the profile's role. `configured` are the endpoints of the services that renew
-/// tokens and give credentials, where they are not Amazon's.
+/// tokens and give credentials, where they are not Amazon's; `amazon` says which of Amazon's.
 pub(super) async fn provide(
     context: &Context,
     files: &ConfigFiles,
     profile: &Profile,
     configured: [Option<String>; 2],
+    amazon: &EndpointConfig,
 ) -> Result<Credential> {
-    let role = role(files, profile, configured)?;
+    let role = role(files, profile, configured, amazon)?;
     let token = cached_token(context, &role).await?;
     let is_ending = token.ends_at().is_some_and(|ends| ends < Timestamp::now() + RENEW_BEFORE);
     let access_token = if is_ending {
@@ -130,6 +132,7 @@ fn role<'f>(
     files: &'f ConfigFiles,
     profile: &'f Profile,
     [oidc, portal]: [Option<String>; 2],
+    amazon: &EndpointConfig,
 ) -> Result<Role<'f>> {
     let missing = |name: &str| failed(format!("the profile uses SSO but lacks `{name}`"));
     let session = match profile.get("sso_session") {
@@ -148,7 +151,7 @@ fn role<'f>(
     let region = setting("sso_region").ok_or_else(|| missing("sso_region"))?;
     let address = |configured: Option<String>, name: &str| match configured {
         Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("https://{name}.{region}.{}", dns_suffix(region)),
+        None => format!("https://{}", service_host(amazon, name, region)),
     };
     Ok(Role {
         oidc: address(oidc, "oidc"),

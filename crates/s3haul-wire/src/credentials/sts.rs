@@ -14,7 +14,6 @@ use reqsign_core::time::Timestamp;
 use reqsign_core::{Context, Signer};
 
 use super::profile::failed;
-use crate::endpoint::dns_suffix;
 use crate::error::{Error, Result, ServiceError};
 use crate::sign::signature::encode_query;
 use crate::units::hex;
@@ -43,8 +42,8 @@ const PASSING_CODES: [&str; 8] = [
 pub(super) struct Sts<'c> {
     pub(super) context: &'c Context,
     pub(super) region: String,
-    /// Used instead of Amazon's.
-    pub(super) endpoint: Option<String>,
+    /// Where the service is.
+    pub(super) endpoint: String,
 }
 
 impl Sts<'_> {
@@ -81,14 +80,12 @@ impl Sts<'_> {
         let could_not = |error: &dyn std::fmt::Display| {
             failed(format!("could not get the credentials of a role ({action}): {error}"))
         };
-        let amazon = || format!("https://sts.{}.{}/", self.region, dns_suffix(&self.region));
-        let url = self.endpoint.clone().unwrap_or_else(amazon);
         let mut form = vec![("Action", action), ("Version", VERSION)];
         form.extend_from_slice(parameters);
         let body = encode_query(&form);
         let request = Request::builder()
             .method(Method::POST)
-            .uri(url)
+            .uri(&self.endpoint)
             .header(CONTENT_TYPE, FORM)
             .header("x-amz-content-sha256", hex(digest(&SHA256, body.as_bytes()).as_ref()))
             .body(());

@@ -60,7 +60,7 @@ impl HttpSend for Services {
                 SSO
             }
             _ if text.contains("WebIdentity") => STS_WEB,
-            url if url.contains("sts.") => STS,
+            url if url.contains("sts.") || url.contains("sts-fips.") => STS,
             _ => return Ok(Response::builder().status(404).body(Bytes::new()).unwrap()),
         };
         Ok(Response::new(Bytes::from_static(answer.as_bytes())))
@@ -178,6 +178,10 @@ async fn roles_are_assumed_through_source_profiles() {
     let seen = format!("{:?}", home.seen.lock().unwrap());
     assert!(seen.contains("sts.eu-west-1.amazonaws.com"), "{seen}");
     assert!(seen.contains("ExternalId=ext"), "{seen}");
+    let home = home.set("AWS_USE_DUALSTACK_ENDPOINT", "true");
+    let chain = Chain::new(home.context(), Some("a".to_owned()), None).with_fips(true);
+    chain.provide().await.unwrap();
+    assert_eq!(home.seen.lock().unwrap().pop().unwrap().0, "https://sts-fips.eu-west-1.api.aws/");
     assert!(home.key(Some("loop")).await.unwrap_err().to_string().contains("Infinite loop"));
     assert!(home.key(Some("none")).await.unwrap_err().to_string().contains("absent"));
     // The keys of the profile are of another identity than its role.
