@@ -178,7 +178,7 @@ impl Default for TimeoutConfig {
 pub struct RetryConfig {
     /// Attempts in all, at least 1.
     pub max_attempts: u32,
-    /// No new attempt after this time, but for the first ones.
+    /// No new attempt after this time, except the second and the third.
     pub max_elapsed: Duration,
 }
 

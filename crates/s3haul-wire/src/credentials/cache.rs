@@ -1,9 +1,9 @@
 //! Credentials: fetched once, kept, refreshed before they end.
 //!
-//! `chain` knows the order of the AWS tools, `s3::profile` reads their files, `sso` and `process`
-//! are two of the sources, `context` lets the library behind the others read files, variables and
-//! the network through ours. Here: one lookup at a time, as a task of its own that goes on when no
-//! request waits for it; at 80 % of their life one request has new ones looked up, and waits for
+//! `chain` knows the order of the AWS tools, `s3::profile` reads their files, `sso`, `imds` and
+//! `process` are sources, `context` lets the library behind that of containers read files, variables
+//! and the network through ours. Here: one lookup at a time, as a task of its own that goes on when
+//! no request waits for it; at 80 % of their life one request has new ones looked up, and waits for
 //! them for some seconds, while the others go on with the old; a lookup that fails while the old
 //! ones live is only logged.
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use reqsign_aws_v4::Credential;
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::task::JoinSet;
 
 use super::chain::Chain;
@@ -34,8 +34,9 @@ use crate::sign::signature::Credentials;
 const REFRESH_PAUSE: Duration = Duration::from_secs(30);
 /// Credentials that end sooner than this are as good as ended.
 const MARGIN: Duration = Duration::from_secs(10);
-/// Credentials that were looked up since are not suspected to have expired.
-const SUSPECT_AFTER: Duration = Duration::from_mins(1);
+/// Credentials that were looked up since are not suspected to have expired: STS gives none for less
+/// time.
+const SUSPECT_AFTER: Duration = Duration::from_mins(15);
 /// Longest that a request waits for a refresh while the old credentials live.
 const REFRESH_PATIENCE: Duration = Duration::from_secs(15);
 
@@ -180,45 +181,50 @@ impl CredentialsCache {
             return held;
         }
         let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return held };
-        match self.held() {
+        let looked_up = match self.held() {
             Some(latest) if !Arc::ptr_eq(&latest, &held) => return latest,
             _ => self.begin(lookup, turn),
+        };
+        match tokio::time::timeout(REFRESH_PATIENCE, looked_up).await {
+            Ok(Ok(Ok(latest))) => latest,
+            _ => self.held().unwrap_or(held),
         }
-        _ = tokio::time::timeout(REFRESH_PATIENCE, self.turn.lock()).await;
-        self.held().unwrap_or(held)
     }
 
     /// Has credentials looked up, or waits for the lookup under way and shares its result, also a
     /// failure.
     async fn fetch(&self, lookup: &Arc<Lookup>) -> Result<Arc<Held>> {
+        let before = self.held().map(|held| held.generation);
         let turn = Arc::clone(&self.turn).lock_owned().await;
-        let before = self.held();
-        if let Some(held) = before.as_ref().filter(|held| self.state.lives(held)) {
-            return Ok(Arc::clone(held));
+        // What was looked up meanwhile is taken even if it is about to end.
+        let is_new = |held: &Arc<Held>| Some(held.generation) != before || self.state.lives(held);
+        if let Some(held) = self.held().filter(is_new) {
+            return Ok(held);
         }
         if let Some(error) = self.state.known_failure() {
             return Err(error);
         }
-        self.begin(lookup, turn);
-        drop(self.turn.lock().await);
-        let generation = |held: &Arc<Held>| held.generation;
-        match self.held() {
-            Some(held) if Some(held.generation) != before.as_ref().map(generation) => Ok(held),
-            _ => {
-                Err(self.state.known_failure().unwrap_or_else(|| failed("the lookup ended early")))
-            }
-        }
+        let looked_up = self.begin(lookup, turn).await;
+        looked_up.unwrap_or_else(|_| Err(failed("the lookup ended early")))
     }
 
     /// Begins a lookup, which holds the turn until what it found can be had.
-    fn begin(&self, lookup: &Arc<Lookup>, turn: OwnedMutexGuard<()>) {
+    fn begin(
+        &self,
+        lookup: &Arc<Lookup>,
+        turn: OwnedMutexGuard<()>,
+    ) -> oneshot::Receiver<Result<Arc<Held>>> {
         let (lookup, state) = (Arc::clone(lookup), Arc::clone(&self.state));
+        let (sender, looked_up) = oneshot::channel();
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
-            state.finish(lookup.provide().await);
+            let found = state.finish(lookup.provide().await);
             drop(turn);
+            // A request that waits no longer has gone on with the old ones.
+            _ = sender.send(found);
         });
+        looked_up
     }
 
     /// Drops credentials that the server called expired; returns whether others can be had.
@@ -241,8 +247,10 @@ impl CredentialsCache {
             held.generation == generation && age.is_ok_and(|age| age >= SUSPECT_AFTER)
         };
         if self.held().as_ref().is_some_and(is_old) {
-            if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() {
-                self.begin(lookup, turn);
+            if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned()
+                && self.held().as_ref().is_some_and(is_old)
+            {
+                drop(self.begin(lookup, turn));
             }
             _ = tokio::time::timeout(REFRESH_PATIENCE, self.turn.lock()).await;
         }
@@ -271,27 +279,27 @@ impl State {
         is_recent.then(|| error.duplicate())
     }
 
-    /// Keeps what a lookup found, or that it failed.
-    fn finish(&self, found: Result<Credential>) {
+    /// Keeps what a lookup found, or that it failed; gives what there is then.
+    fn finish(&self, found: Result<Credential>) -> Result<Arc<Held>> {
         let now = self.clock.now();
         let error = match found {
-            Ok(found) => return self.adopt(found, now),
+            Ok(found) => return Ok(self.adopt(found, now)),
             Err(error) => error,
         };
-        match self.held().filter(|held| self.lives(held)) {
-            Some(held) => {
-                tracing::warn!(%error, "credentials could not be refreshed; the old ones live");
-                let life = held.life.map(|life| Life { refresh_at: now + REFRESH_PAUSE, ..life });
-                let held = Held::new(held.credentials.clone(), held.generation, life, now);
-                self.hold(Some(Arc::new(held)));
-            }
-            None => {
-                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, error));
-            }
-        }
+        let Some(held) = self.held().filter(|held| self.lives(held)) else {
+            let again = error.duplicate();
+            *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, error));
+            return Err(again);
+        };
+        tracing::warn!(%error, "credentials could not be refreshed; the old ones live");
+        let life = held.life.map(|life| Life { refresh_at: now + REFRESH_PAUSE, ..life });
+        let held = Held::new(held.credentials.clone(), held.generation, life, now);
+        let held = Arc::new(held);
+        self.hold(Some(Arc::clone(&held)));
+        Ok(held)
     }
 
-    fn adopt(&self, found: Credential, now: SystemTime) {
+    fn adopt(&self, found: Credential, now: SystemTime) -> Arc<Held> {
         let life = found.expires_in.map(|ends| {
             let ends_at = ends.as_system_time();
             let left = ends_at.duration_since(now).unwrap_or_default();
@@ -302,7 +310,12 @@ impl State {
             secret_access_key: found.secret_access_key,
             session_token: found.session_token.filter(|token| !token.is_empty()),
         };
-        let generation = self.generations.fetch_add(1, Ordering::Relaxed) + 1;
-        self.hold(Some(Arc::new(Held::new(credentials, generation, life, now))));
+        // The same again are no others.
+        let same = self.held().filter(|held| held.credentials == credentials);
+        let next = || self.generations.fetch_add(1, Ordering::Relaxed) + 1;
+        let generation = same.map_or_else(next, |held| held.generation);
+        let held = Arc::new(Held::new(credentials, generation, life, now));
+        self.hold(Some(Arc::clone(&held)));
+        held
     }
 }

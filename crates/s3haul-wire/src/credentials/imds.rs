@@ -91,13 +91,13 @@ impl<'c> Metadata<'c> {
     }
 
     /// The token of a session. Services without sessions refuse to give one, and where the answer
-    /// would take one hop too many, none comes.
+    /// needs more hops than it may take, it never arrives.
     async fn token(&self) -> Result<Option<HeaderValue>> {
         for _ in 0..self.attempts {
             let (name, value) = TOKEN_LIFE;
             let life = HeaderValue::from_static(value);
             let sent = self.send(Method::PUT, "latest/api/token", Some((name, &life)));
-            let Ok(answer) = sent.await else { return Ok(None) };
+            let Ok(answer) = sent.await else { continue };
             match answer.status().as_u16() {
                 200 => return Ok(HeaderValue::from_bytes(answer.body().trim_ascii()).ok()),
                 400 => return Err(failed("instance metadata answered 400 to the token request")),

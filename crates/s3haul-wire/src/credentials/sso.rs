@@ -118,8 +118,10 @@ pub(super) async fn provide(
             Ok(renewed) => renewed,
             Err(error) => {
                 // Another process may have renewed it meanwhile.
-                let latest = cached_token(context, &role).await.ok();
-                latest.filter(Token::lives).ok_or(error)?.access_token
+                let latest = cached_token(context, &role).await.ok().filter(Token::lives);
+                let Some(latest) = latest else { return Err(error) };
+                tracing::warn!(%error, "the old SSO token is used while it lives");
+                latest.access_token
             }
         }
     } else {

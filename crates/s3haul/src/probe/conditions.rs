@@ -31,8 +31,8 @@ pub(super) const PROBES: &[Probe] = &[
         "`mv` may remove an object that replaced its source meanwhile."),
     probe!(Conditions Data "delete-many-if-match" delete_many_if_match:
         "A bulk removal leaves an object that has another ETag.",
-        "`sync --delete` may remove what was replaced since it was listed. `apply` looks at each \
-         object before, which leaves a moment in between."),
+        "`sync --delete`, and `rm` with conditions, may remove what was replaced since it was \
+         listed. `apply` looks at each object before, which leaves a moment in between."),
 ];
 
 /// An `ETag` that no object here has.

@@ -519,10 +519,10 @@ async fn a_head_that_is_refused_may_mean_expired_credentials() {
     Arc::get_mut(&mut client.inner).unwrap().credentials =
         CredentialsCache::with_source(source, None, &env);
     let head = crate::testing::request(http::Method::HEAD, "key");
-    // Those that were just had cannot have.
+    // Credentials that were just looked up cannot have expired.
     client.call(&head).await.unwrap_err();
     assert_eq!(world.seen().len(), 2);
-    tokio::time::sleep(Duration::from_mins(2)).await;
+    tokio::time::sleep(Duration::from_mins(16)).await;
     client.call(&head).await.unwrap();
     assert_eq!(world.seen().len(), 5);
 }

@@ -365,7 +365,7 @@ impl PendingFile {
             })?;
             if reports_late(self.file.as_fd(), found.st_dev) {
                 let _busy = Busy::begin();
-                match rustix::fs::fdatasync(&self.file) {
+                match rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.file)) {
                     Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => {}
                     Err(errno) => return Err(self.place.fail("could not write", errno)),
                 }
