@@ -1,11 +1,11 @@
 //! Credentials: fetched once, kept, refreshed before they end.
 //!
 //! `chain` knows the order of the AWS tools, `s3::profile` reads their files, `sso`, `imds` and
-//! `process` are sources, `context` lets the library behind that of containers read files, variables
-//! and the network through ours. Here: one lookup at a time, as a task of its own that goes on when
-//! no request waits for it; at 80 % of their life one request has new ones looked up, and waits for
-//! them for some seconds, while the others go on with the old; a lookup that fails while the old
-//! ones live is only logged.
+//! `process` are sources, `context` lets the library behind that of containers read files and
+//! variables, and use the network through ours. Here: one lookup at a time, as a task of its own
+//! that goes on when no request waits for it; at 80 % of their life one request has new ones looked
+//! up, and waits for them for some seconds, while the others go on with the old; a lookup that fails
+//! while the old ones live is only logged.
 
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ use crate::xml::document::{Element, parse_error};
 const VERSION: &str = "2011-06-15";
 const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
 
-/// Attempts while the service is asked too much.
+/// Attempts while the service refuses because of too many requests.
 const ATTEMPTS: u32 = 6;
 /// Longest pause after the first attempt; each later one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);

@@ -399,7 +399,7 @@ async fn containers_have_a_path_before_a_url_and_a_file_before_a_token() {
         .with_http_send(network(&world).1);
     assert_eq!(Chain::new(context, None, None).provide().await.unwrap().access_key_id, "KEY");
     assert_eq!(world.seen()[0].header("authorization"), Some("of-file"));
-    // An empty one is as none: the instance is asked.
+    // An empty one counts as none, and the instance gives the credentials.
     let empty = instance(&world, &[("AWS_CONTAINER_CREDENTIALS_FULL_URI", "")]);
     assert_eq!(empty.provide().await.unwrap().access_key_id, "KEY");
 }
