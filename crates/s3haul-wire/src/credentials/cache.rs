@@ -4,8 +4,8 @@
 //! `process` are sources, `context` lets the library behind that of containers read files and
 //! variables, and use the network through ours. Here: one lookup at a time, as a task of its own
 //! that goes on when no request waits for it; at 80 % of their life one request has new ones looked
-//! up, and waits for them for some seconds, while the others go on with the old; a lookup that fails
-//! while the old ones live is only logged.
+//! up, and waits for them for some seconds, while the others go on with the old; a lookup that
+//! fails while the old ones live is only logged.
 
 #[cfg(test)]
 mod tests;
