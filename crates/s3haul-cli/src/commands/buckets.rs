@@ -146,14 +146,11 @@ struct BucketLine<'a> {
 impl Report<'_> {
     fn print(&self, result: Result<(), Error>, json: bool, printer: &Printer) -> u8 {
         let error = result.err();
-        let is_wanted = match self.lines {
-            OutputLines::All => true,
-            OutputLines::Errors => error.is_some(),
-            OutputLines::None => false,
-        };
-        if !is_wanted {
-            // The exit status says it.
-        } else if json {
+        let status = if error.is_some() { exit::FAILED } else { exit::SUCCESS };
+        if !self.lines.print(error.is_some()) {
+            return status;
+        }
+        if json {
             let fields = error.as_ref().map(json::ErrorFields::of);
             let line = BucketLine { bucket: self.bucket, error: fields };
             printer.output(|buffer| json::push(buffer, self.done, line));
@@ -167,7 +164,7 @@ impl Report<'_> {
                 buffer.push(b'\n');
             });
         }
-        if error.is_some() { exit::FAILED } else { exit::SUCCESS }
+        status
     }
 
     fn print_error(&self, error: &Error, printer: &Printer) {

@@ -28,7 +28,7 @@ use crate::manifest::ManifestFile;
 use crate::plan::PlanFile;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
-use crate::settings::{ManifestPlace, TransferSettings, command_line, joined, without_password};
+use crate::settings::{ManifestPlace, TransferSettings, command_line, flags_of};
 
 /// The flags by which the folder of a job was reached, for commands that go on with the job.
 #[derive(Clone, Debug, Default)]
@@ -37,28 +37,11 @@ pub(super) struct FolderFlags(Vec<OsString>);
 impl FolderFlags {
     /// Those of a command about the folder.
     pub(super) fn new(global: &GlobalArgs) -> Self {
-        let mut flags = Vec::new();
-        let endpoint_url = global.endpoint_url.as_deref().map(without_password);
-        let values = [
-            ("--profile", &global.profile),
-            ("--region", &global.region),
-            ("--endpoint-url", &endpoint_url),
-        ];
-        for (flag, value) in values {
-            flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
-        }
-        if let Some(path) = &global.ca_bundle {
-            // Workers are begun in other folders.
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            flags.extend(joined("--ca-bundle", path.as_os_str()));
-        }
-        for (flag, is_on) in [
-            ("--no-sign-request", global.no_sign_request),
-            ("--no-verify-ssl", global.no_verify_ssl),
-        ] {
-            flags.extend(is_on.then(|| flag.into()));
-        }
-        Self(flags)
+        Self(flags_of(
+            [&global.profile, &global.region, &global.endpoint_url].map(Option::as_deref),
+            global.ca_bundle.as_deref(),
+            [global.no_sign_request, global.no_verify_ssl],
+        ))
     }
 
     /// The command of a worker.
@@ -171,19 +154,4 @@ fn note(printer: &Printer, text: &str) {
 fn push_line(buffer: &mut Vec<u8>, line: &str) {
     push_name(buffer, line, true);
     buffer.push(b'\n');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_hold_no_password() {
-        for (url, shown) in [
-            ("http://h:1/p@q", "http://h:1/p@q"),
-            ("https://a:p@ss@h/x", "https://USER:PASSWORD@h/x"),
-        ] {
-            assert_eq!(without_password(url), shown);
-        }
-    }
 }

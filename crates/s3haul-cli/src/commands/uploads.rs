@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use s3haul::job::run_uploads;
-use s3haul::job::value::{OutputLines, UploadsAction};
+use s3haul::job::value::UploadsAction;
 use s3haul::summary::OpenUpload;
 use s3haul_wire::Error;
 use s3haul_wire::units::LocalTime;
@@ -52,12 +52,7 @@ impl Told<'_> {
         if error.is_some() {
             *status = exit::FAILED;
         }
-        let is_wanted = match settings.output.lines {
-            OutputLines::All => true,
-            OutputLines::Errors => error.is_some() || settings.task.dry_run,
-            OutputLines::None => false,
-        };
-        if !is_wanted {
+        if !settings.output.lines.print(error.is_some() || settings.task.dry_run) {
             return;
         }
         let what = if settings.aborts() { "abort" } else { "measure" };

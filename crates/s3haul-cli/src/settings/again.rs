@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Credentials, Job, Service, Task};
+use s3haul::job::value::{Credentials, EndpointUrl, Job, Service, Task};
 
 use super::journal::{has_password, moves_below_itself};
 use super::{JobRequest, Machine};
@@ -203,7 +203,7 @@ fn take_out(words: &mut Vec<OsString>, flag: &str, value: &OsStr) {
 }
 
 /// A flag with its value: two words, unless the value looks like a flag.
-pub(crate) fn joined(flag: &str, value: &OsStr) -> Vec<OsString> {
+pub(super) fn joined(flag: &str, value: &OsStr) -> Vec<OsString> {
     if !value.as_bytes().starts_with(b"-") {
         return vec![flag.into(), value.to_owned()];
     }
@@ -213,22 +213,38 @@ pub(crate) fn joined(flag: &str, value: &OsStr) -> Vec<OsString> {
 /// The flags that reach a service, for commands that are shown. None has a password.
 pub(crate) fn service_flags(service: &Service) -> Vec<OsString> {
     let profile = match &service.credentials {
-        Credentials::Profile(name) => Some(name.clone()),
+        Credentials::Profile(name) => Some(&**name),
         Credentials::Environment | Credentials::Anonymous => None,
     };
-    let url = service.endpoint_url.as_ref().map(|url| without_password(url.reveal()));
+    let url = service.endpoint_url.as_ref().map(EndpointUrl::reveal);
+    let is_anonymous = service.credentials == Credentials::Anonymous;
+    flags_of(
+        [profile, service.region.as_deref(), url],
+        service.ca_bundle.as_deref(),
+        [is_anonymous, !service.verify_tls],
+    )
+}
+
+/// The same of a profile, a region and an endpoint, of a file of certificates, and of what is left
+/// out: signatures and checks of certificates.
+pub(crate) fn flags_of(
+    [profile, region, url]: [Option<&str>; 3],
+    ca_bundle: Option<&Path>,
+    [no_sign_request, no_verify_ssl]: [bool; 2],
+) -> Vec<OsString> {
+    let url = url.map(without_password);
     let mut flags = Vec::new();
-    let values = [("--profile", &profile), ("--region", &service.region), ("--endpoint-url", &url)];
+    let values = [("--profile", profile), ("--region", region), ("--endpoint-url", url.as_deref())];
     for (flag, value) in values {
-        flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
+        flags.extend(value.into_iter().flat_map(|value| joined(flag, value.as_ref())));
     }
-    if let Some(path) = &service.ca_bundle {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    if let Some(path) = ca_bundle {
+        // The command may be run in another folder.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         flags.extend(joined("--ca-bundle", path.as_os_str()));
     }
-    let is_anonymous = service.credentials == Credentials::Anonymous;
     for (flag, is_on) in
-        [("--no-sign-request", is_anonymous), ("--no-verify-ssl", !service.verify_tls)]
+        [("--no-sign-request", no_sign_request), ("--no-verify-ssl", no_verify_ssl)]
     {
         flags.extend(is_on.then(|| flag.into()));
     }
@@ -236,7 +252,7 @@ pub(crate) fn service_flags(service: &Service) -> Vec<OsString> {
 }
 
 /// A URL with words in the place of a user and a password.
-pub(crate) fn without_password(url: &str) -> String {
+fn without_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     match host.rsplit_once('@') {
@@ -259,6 +275,16 @@ pub(crate) fn command_line<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_hold_no_password() {
+        for (url, shown) in [
+            ("http://h:1/p@q", "http://h:1/p@q"),
+            ("https://a:p@ss@h/x", "https://USER:PASSWORD@h/x"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
 
     fn again(words: &[&str], report: Option<&str>, retried: Option<&str>) -> Again {
         Again {

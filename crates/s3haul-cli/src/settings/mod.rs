@@ -56,7 +56,7 @@ use s3haul_wire::{ClientConfig, Profile};
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
-pub(crate) use again::{Advice, Again, command_line, joined, next_report, without_password};
+pub(crate) use again::{Advice, Again, command_line, flags_of, next_report};
 pub(crate) use browse::{BrowsePlace, BrowseSettings};
 pub(crate) use buckets::{MbSettings, RbSettings, VersioningSettings, WebsiteSettings};
 pub(crate) use check_server::CheckServerSettings;

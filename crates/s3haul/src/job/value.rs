@@ -110,6 +110,17 @@ pub enum OutputLines {
     None,
 }
 
+impl OutputLines {
+    /// Whether a line is printed, which is an error or is not.
+    pub fn print(self, is_error: bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::Errors => is_error,
+            Self::None => false,
+        }
+    }
+}
+
 /// Files about what became of each object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -460,6 +460,24 @@ async fn instances_are_asked_as_often_and_as_long_as_configured() {
     assert_eq!(error.unwrap_err().to_string(), cause);
 }
 
+/// Credentials that a container is given at `/creds`.
+fn in_container(world: &World) -> CredentialsCache {
+    let (env, fetcher) = network(world);
+    let envs =
+        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
+    let context =
+        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
+    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
+    CredentialsCache::with_source(source, None, &env)
+}
+
+/// A client that has them.
+fn client_in_container(world: &World) -> crate::Client {
+    let mut client = crate::testing::client(world);
+    Arc::get_mut(&mut client.inner).unwrap().credentials = in_container(world);
+    client
+}
+
 #[tokio::test(start_paused = true)]
 async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
     let fetched = AtomicUsize::new(0);
@@ -478,15 +496,7 @@ async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
             _ => unreachable!(),
         }
     });
-    let (env, fetcher) = network(&world);
-    let envs =
-        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
-    let context =
-        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
-    let mut client = crate::testing::client(&world);
-    std::sync::Arc::get_mut(&mut client.inner).unwrap().credentials =
-        CredentialsCache::with_source(source, None, &env);
+    let client = client_in_container(&world);
     for _ in 0..2 {
         client.call(&crate::testing::get()).await.unwrap();
     }
@@ -509,15 +519,7 @@ async fn a_head_that_is_refused_may_mean_expired_credentials() {
             _ => Reply::status(400, "", ""),
         }
     });
-    let (env, fetcher) = network(&world);
-    let envs =
-        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
-    let context =
-        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
-    let mut client = crate::testing::client(&world);
-    Arc::get_mut(&mut client.inner).unwrap().credentials =
-        CredentialsCache::with_source(source, None, &env);
+    let client = client_in_container(&world);
     let head = crate::testing::request(http::Method::HEAD, "key");
     // Credentials that were just looked up cannot have expired.
     client.call(&head).await.unwrap_err();
@@ -537,13 +539,7 @@ async fn credentials_are_kept_and_refreshed_before_they_end() {
         1 => Reply::status(403, "", ""),
         _ => Reply::ok(&expiring.replace("\"KEY\"", "\"KEY2\"").replace("2023", "2024")),
     });
-    let (env, fetcher) = network(&world);
-    let envs =
-        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
-    let context =
-        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Looked(Arc::new(Lookup::Chain(Chain::new(context, None, None))));
-    let cache = CredentialsCache::with_source(source, None, &env);
+    let cache = in_container(&world);
     let first = cache.get().await.unwrap().unwrap();
     tokio::time::sleep(Duration::from_mins(47)).await;
     assert_eq!(cache.get().await.unwrap().unwrap().generation, first.generation);
