@@ -22,7 +22,7 @@ pub(crate) struct RunArgs {
     pub(crate) stop_on_error: bool,
     /// Write what became of every command to this file: CSV when its name ends in .csv, else one
     /// JSON object a line.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", help_heading = "Reports", conflicts_with = "dryrun")]
     pub(crate) report: Option<PathBuf>,
     /// Only run the commands that failed according to this report of the same file.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]

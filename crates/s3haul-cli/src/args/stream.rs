@@ -46,7 +46,7 @@ pub(crate) struct CatArgs {
     #[arg(value_name = "S3Uri", required = true)]
     pub(crate) paths: Vec<String>,
     /// Only these bytes of each object: START-END (END included), START- or -LENGTH (the last
-    /// bytes).
+    /// bytes). Of several objects, those that are too short are left out.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
     /// Write this version. Needs a single object.

@@ -245,13 +245,16 @@ fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatu
         let elapsed_ms = job.updated_ms.saturating_sub(before.updated_ms).max(1).unsigned_abs();
         totals.objects.saturating_sub(before.totals.objects) * 1000 / elapsed_ms
     });
+    let at = match &*job.looked {
+        "" => String::new(),
+        looked => format!(", at {looked}"),
+    };
     let line = format!(
-        "{}: {} objects, {} bytes, {} failed, {rate} objects/s, at {}",
+        "{}: {} objects, {} bytes, {} failed, {rate} objects/s{at}",
         state(job),
         totals.objects,
         totals.bytes,
         totals.failed,
-        job.looked,
     );
     push_line(buffer, &line);
 }

@@ -107,6 +107,7 @@ fn a_dry_run_checks_and_starts_nothing() {
     assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
     assert_eq!(bench.status("run none"), 255);
     assert_eq!(bench.status("run f --report f"), 252);
+    assert_eq!(bench.status("run f --dryrun --report r.jsonl"), 252);
     assert_eq!(bench.status("run f --jobs 0"), 252);
 }
 
