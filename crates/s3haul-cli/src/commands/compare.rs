@@ -10,10 +10,9 @@ use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
 use s3haul_wire::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
-use super::output::Output;
 use crate::commands::shared::clients;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Output, Printer};
 use crate::render::compare::{ComparedFormat, Rows, push_summary, push_summary_event};
 use crate::render::escape::push_name;
 use crate::render::html::compare::ComparePage;

@@ -9,11 +9,10 @@ use s3haul_wire::controller::Class;
 use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
-use super::output::Output;
 use crate::args::{JobArgs, JobShowArgs, JobsArgs, PruneArgs};
 use crate::exit;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Output, Printer};
 use crate::render::escape::push_name;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::html::jobs as html;

@@ -14,11 +14,10 @@ use s3haul_wire::units::RequestCounts;
 
 use super::asker::Asker;
 use super::listing::{Entries, PageWorker, SelectedPage, for_each_asked_page, note_nothing};
-use super::output::{Output, OutputStream};
 use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Output, OutputStream, Printer};
 use crate::render::listing::{
     Entry, Format, ParquetTable, RowFormat, RowStyle, push_requests, push_summary,
     push_summary_event,

@@ -19,7 +19,6 @@ mod list_buckets;
 mod listing;
 mod ls;
 mod object_reader;
-mod output;
 mod plan;
 mod presign;
 mod ray;

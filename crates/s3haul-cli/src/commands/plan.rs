@@ -16,12 +16,11 @@ use s3haul::plan::price::PriceTable;
 use s3haul_wire::units::{LocalTime, RequestCounts};
 use serde::Serialize;
 
-use super::output::Output;
 use crate::args::{PlanFormat, PlanShowArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::plan::{PlanFile, PlanRow};
-use crate::printer::Printer;
+use crate::printer::{Output, Printer};
 use crate::render::escape::{push_name, quoted};
 use crate::render::html::plan::PlanTree;
 use crate::render::html::{Fact, Page, Section, Tree, Unit, millionths};

@@ -13,11 +13,10 @@ use s3haul_wire::Client;
 use s3haul_wire::ops::{ListPage, VersionPage};
 
 use super::listing::{PageWorker, SelectedPage, for_each_page, note_nothing};
-use super::output::Output;
 use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Output, Printer};
 use crate::render::html;
 use crate::render::html::summary::Extras;
 use crate::render::summary::render;

@@ -4,8 +4,7 @@ use s3haul::job::value::{Find, ListTask};
 use s3haul::plan::conditions::{LabelError, Labels};
 use s3haul::plan::s3_uri;
 
-use super::list::of_table;
-use super::listing::of_args;
+use super::list::{of_args, of_table};
 use super::{JobRequest, Settings};
 use crate::args::FindArgs;
 use crate::failure::Failure;

@@ -23,7 +23,6 @@ mod job_file;
 mod journal;
 mod list;
 mod list_buckets;
-mod listing;
 mod manifest;
 mod metrics;
 mod named_files;
@@ -68,9 +67,8 @@ pub(crate) use find::FindSettings;
 pub(crate) use frame::Machine;
 pub(crate) use job::JobRequest;
 pub(crate) use journal::{JournalSettings, KeptJournal, folder as journal_folder, resume_command};
-pub(crate) use list::{ListSettings, LsSettings};
+pub(crate) use list::{ListSettings, ListingSettings, LsSettings, Selection};
 pub(crate) use list_buckets::ListBucketsSettings;
-pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use manifest::{ManifestPlace, ManifestSettings};
 #[cfg(test)]
 pub(crate) use metrics::RESERVED_LABELS;

@@ -6,7 +6,7 @@ use s3haul::script::{Program, Role, Template, is_script};
 use s3haul_list::Order;
 
 use super::frame::Frame;
-use super::listing::of_args;
+use super::list::of_args;
 use super::{JobRequest, ListingSettings, Settings};
 use crate::args::{EachArgs, MapArgs};
 use crate::failure::Failure;

@@ -46,7 +46,7 @@ impl JobRequest {
     /// For `summarize`.
     pub(crate) fn summarize(settings: &Settings, args: &SummarizeArgs) -> Result<Self, Failure> {
         let task = SummarizeTask {
-            listing: super::listing::of_args(&args.listing)?,
+            listing: super::list::of_args(&args.listing)?,
             depth: args.depth,
             top: args.top,
             format: args.format,

@@ -11,10 +11,9 @@ use serde_json::Value;
 
 use super::{FolderFlags, SharedClients, open, push_line};
 use crate::args::JobShowArgs;
-use crate::commands::output::Output;
 use crate::exit;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Output, Printer};
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::html::jobs as html;
 use crate::render::json;
