@@ -1,5 +1,7 @@
 //! Comma-separated values as RFC 4180 has them, with line feeds.
 
+use s3haul_wire::units::is_plain;
+
 /// Appends a row.
 pub(crate) fn push_row(buffer: &mut Vec<u8>, cells: &[&str]) {
     for (index, cell) in cells.iter().enumerate() {
@@ -13,10 +15,7 @@ pub(crate) fn push_row(buffer: &mut Vec<u8>, cells: &[&str]) {
 
 /// Appends a cell.
 pub(crate) fn push_cell(buffer: &mut Vec<u8>, cell: &str) {
-    // Without stopping early: compilers make a few instructions of it.
-    let is_special =
-        cell.bytes().fold(false, |found, byte| found | matches!(byte, b',' | b'"' | b'\n' | b'\r'));
-    if !is_special {
+    if is_plain(cell) || !cell.contains([',', '"', '\n', '\r']) {
         return buffer.extend_from_slice(cell.as_bytes());
     }
     buffer.push(b'"');

@@ -1,6 +1,6 @@
 //! Tables as text: CSV after RFC 4180, TSV with escapes, and keys one a line.
 
-use s3haul_wire::units::LocalTime;
+use s3haul_wire::units::{LocalTime, is_plain};
 
 use crate::render::csv::push_cell;
 use crate::render::escape::push_name;
@@ -90,10 +90,7 @@ pub(super) struct Row<'r, 'a> {
 }
 
 fn push_escaped(buffer: &mut Vec<u8>, text: &str) {
-    // More than what is escaped, in bytes and without a way out: a few vector instructions.
-    let specials =
-        text.bytes().fold(0, |any, byte| any | u8::from(byte < b' ') | u8::from(byte == b'\\'));
-    if specials == 0 {
+    if is_plain(text) {
         return buffer.extend_from_slice(text.as_bytes());
     }
     for byte in text.bytes() {
