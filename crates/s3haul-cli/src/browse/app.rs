@@ -291,9 +291,9 @@ impl App {
             (Answer::Planned(planned), Pane::Planning(_)) => self.take_planned(planned),
             (Answer::Ended(count), Pane::Running(pane)) => pane.ended += count,
             (Answer::Applied(outcome), Pane::Running(pane)) => {
-                if outcome.failed == 0 {
-                    self.marks.clear();
-                }
+                // A mark that stays may be of what is gone: the next plan would have what comes
+                // under its name, which is not on the screen.
+                self.marks.clear();
                 pane.outcome = Some(outcome);
                 // What was listed by itself may show what is gone.
                 (self.opened, self.is_stale) = (None, true);
