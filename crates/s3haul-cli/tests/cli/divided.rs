@@ -123,6 +123,25 @@ fn a_large_object_is_sent_by_several_workers() {
 }
 
 #[test]
+fn a_move_to_the_same_key_at_another_service_is_sent_by_several_workers() {
+    let (bench, other) = (bench(), Bench::in_memory_with(&["--latency", LATENCY]));
+    other.ok("mb s3://far");
+    bench.ok("cp --recursive in s3://box/p/ --no-progress --quiet");
+    let url = other.endpoint();
+    let command = format!("mv --recursive s3://box/p/ s3://far/p/ --target-endpoint-url {url}");
+    start(&bench, &command, "jobs/a");
+    let hands = work(&bench, "jobs/a", 3);
+    assert!(hands > 1, "{hands} workers had a hand in it");
+    let job = shown(&bench, "jobs/a");
+    assert_eq!((&job["state"], &job["objects"]), (&"done".into(), &3.into()), "{job}");
+    let part = bench.path(&run_of(&bench, "jobs/a")).join("part");
+    assert_eq!(files_in(&part), 11, "begun, nine pieces and ended");
+    assert_is(&other, "s3://far/p/large", &bytes(0));
+    assert_eq!(other.lines("uploads ls s3://far").len(), 0);
+    assert_eq!(bench.run("ls s3://box/p/").status.code(), Some(1), "nothing is left of a move");
+}
+
+#[test]
 fn what_a_killed_worker_sent_of_an_object_is_not_sent_again() {
     let mut bench = bench();
     start(&bench, "cp --recursive in s3://box/x/", "jobs/a");

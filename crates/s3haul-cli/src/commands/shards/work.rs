@@ -149,6 +149,10 @@ impl ShardWork<'_> {
         if claimed.lost.is_cancelled() {
             note(self.printer, "note: the shard was taken over by another worker");
         }
+        if let (Work::Part(object, Step::Begin), Err(_) | Ok(None)) = (&claimed.work, &ran) {
+            // No other step goes on with an upload that this one may have begun.
+            self.abort(object, &shard.begun()).await;
+        }
         match (claimed.work.clone(), ran) {
             (Work::Part(object, step @ (Step::Begin | Step::Send(_))), Ok(Some(_))) => {
                 self.end_step(claimed, (&object, step), &shard, None).await
@@ -219,23 +223,21 @@ impl ShardWork<'_> {
             return Ok(());
         }
         let begun = if failed.is_none() { shard.begun() } else { Begun::default() };
-        if !self.worker.begun(claimed, &begun).await?
-            && let Some(upload_id) = begun.upload_id()
-        {
-            self.abort(object, upload_id).await?;
+        if !self.worker.begun(claimed, &begun).await? {
+            self.abort(object, &begun).await;
         }
         self.print_part(object, step, failed);
         Ok(())
     }
 
-    /// Drops an upload that was begun twice. One that stays is not worth a failure.
-    async fn abort(&mut self, object: &Divided, upload_id: &str) -> Result<(), Failure> {
-        let (spec, clients) = opened(self.settings().await?)?;
+    /// Drops an upload that was begun in vain. One that stays is not worth a failure.
+    async fn abort(&mut self, object: &Divided, begun: &Begun) {
+        let Some(upload_id) = begun.upload_id() else { return };
+        let Ok((spec, clients)) = self.settings().await.and_then(opened) else { return };
         let target = s3_uri::parse(spec.target.as_deref().unwrap_or_default());
         if let Ok(ObjectName { bucket, .. }) = target {
             let _ = clients.target.abort_multipart(&bucket, &object.target, upload_id).await;
         }
-        Ok(())
     }
 
     /// Runs a part of the job; gives what came of it, or none if it was interrupted. One of which

@@ -69,6 +69,9 @@ pub(crate) async fn relay_parts(engine: &Arc<Engine>, action: &mut CopyAction) -
     } else {
         Box::pin(send_in_parts(engine, action, &head)).await?;
     }
+    if !engine.uploads.completes() {
+        return Ok(());
+    }
     refuse_one_object(engine, action).await
 }
 
