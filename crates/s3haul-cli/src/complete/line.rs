@@ -27,6 +27,10 @@ impl Line {
         }
         let mut typed = joined(words);
         let last = typed.pop()?;
+        // Bash takes what stands behind a quote for the word to be completed.
+        if last.contains(['\'', '"']) {
+            return None;
+        }
         // The rest of the last word stands behind the cursor.
         let kept = match words.last()?.as_str() {
             cut if is_cut(cut) => last.clone(),
@@ -34,7 +38,7 @@ impl Line {
         };
         let is_cut_last = words.last().is_some_and(|word| is_cut(word));
         let last = if is_cut_last { last } else { format!("{kept}{current}") };
-        if last.starts_with('~') || last.contains(['\'', '"', '$', '`', '*', '?', '[', '{']) {
+        if last.starts_with('~') || last.contains(['$', '`', '*', '?', '[', '{']) {
             return None;
         }
         let unquoted = |word: String| match split_words(&word) {
@@ -127,8 +131,21 @@ mod tests {
             let line = bash(current, typed).unwrap();
             assert_eq!((line.words, &*line.kept), (words(whole), kept), "{typed:?}");
         }
-        for last in ["'a", "\"a", "~/x", "$HOME/", "a*"] {
+        for last in ["~/x", "$HOME/", "a*"] {
             assert_eq!(bash(last, &["s3haul", "cp", last]), None, "{last}");
+        }
+    }
+
+    #[test]
+    fn words_in_quotes_are_left_to_bash() {
+        for (current, last) in [
+            ("a", &["'a"][..]),
+            ("s3://b/fo", &["\"s3://b/fo"]),
+            ("a b", &["s3", ":", "//b/'a b"]),
+            ("", &["\""]),
+        ] {
+            let typed = [&["s3haul", "cp"], last].concat();
+            assert_eq!(bash(current, &typed), None, "{typed:?}");
         }
     }
 
