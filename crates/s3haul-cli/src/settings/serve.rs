@@ -57,6 +57,9 @@ impl ServeSettings {
         if access_key.is_some() != secret_key.is_some() {
             return Err(Failure::usage("--access-key and --secret-key belong together"));
         }
+        if [&access_key, &secret_key].iter().any(|key| key.as_deref() == Some("")) {
+            return Err(Failure::usage("--access-key and --secret-key must not be empty"));
+        }
         if access_key.is_none() && !args.address.ip().is_loopback() {
             return Err(Failure::usage(format!(
                 "{} can be reached from other machines: set --access-key and --secret-key",
@@ -162,5 +165,15 @@ mod tests {
             (env_vars::S3HAUL_SERVE_SECRET_KEY, "b"),
         ]);
         assert!(ServeSettings::new(&global, &args("0.0.0.0:0"), &set).is_ok());
+        for (access_key, secret_key) in [("", ""), ("a", ""), ("", "b")] {
+            let (access_key, secret_key) = (access_key.to_owned(), secret_key.to_owned());
+            let args = ServeArgs {
+                access_key: Some(access_key),
+                secret_key: Some(Secret::from(secret_key)),
+                ..args("0.0.0.0:0")
+            };
+            let failure = ServeSettings::new(&global, &args, &none).err().unwrap();
+            assert_eq!(failure.status, crate::exit::USAGE, "{}", failure.message);
+        }
     }
 }
