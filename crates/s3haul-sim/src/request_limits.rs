@@ -1,6 +1,7 @@
 //! What is refused before `s3s` sees it, because nothing behind would: subresources that this
-//! server does not have (a `DELETE` of an object's `?policy` must not delete the object), XML
-//! documents longer than any that S3 takes, and forms of browsers. And messages for the
+//! server does not have (a `DELETE` of an object's `?policy` must not delete the object), headers
+//! that it does not heed and that would keep data (bytes appended to an object must not replace
+//! it), XML documents longer than any that S3 takes, and forms of browsers. And messages for the
 //! errors of which `s3s` sends only the code.
 
 use http::{HeaderMap, Method, Uri};
@@ -9,6 +10,14 @@ use crate::classify::{Target, query_pairs};
 
 /// Longest XML document: 1,000 keys of 1,024 bytes, each written as a character reference, fit.
 const XML_BYTES_MAX: u64 = 16 << 20;
+
+/// Headers without which a request replaces or removes what it would leave with them.
+const UNHEEDED_HEADERS: [&str; 4] = [
+    "x-amz-if-match-initiated-time",
+    "x-amz-if-match-last-modified-time",
+    "x-amz-if-match-size",
+    "x-amz-write-offset-bytes",
+];
 
 /// What is wrong with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +33,8 @@ pub(crate) fn check(
     headers: &HeaderMap,
     target: &Target,
 ) -> Result<(), Objection> {
-    if target.lacks_subresource {
+    let is_unheeded = UNHEEDED_HEADERS.iter().any(|name| headers.contains_key(*name));
+    if target.lacks_subresource || is_unheeded {
         return Err(Objection { status: 501, code: "NotImplemented" });
     }
     if *method == Method::POST && is_form(headers) {
@@ -119,6 +129,24 @@ mod tests {
         assert_eq!(code("PUT", "/b/policy?partNumber=1&uploadId=x", None), "");
         assert_eq!(code("GET", "/b?versions&prefix=acl", None), "");
         assert_eq!(code("GET", "/", None), "");
+    }
+
+    #[test]
+    fn conditions_and_offsets_that_are_not_heeded_are_refused() {
+        for (method, name, value) in [
+            ("PUT", "x-amz-write-offset-bytes", "4"),
+            ("DELETE", "x-amz-if-match-size", "1"),
+            ("DELETE", "x-amz-if-match-last-modified-time", "Sat, 01 Jan 2000 00:00:00 GMT"),
+        ] {
+            let (method, uri) = (method.parse().unwrap(), "/b/k".parse().unwrap());
+            let headers = HeaderMap::from_iter([(
+                http::HeaderName::from_static(name),
+                http::HeaderValue::from_static(value),
+            )]);
+            let target = classify(&method, &uri, &headers);
+            let objection = Objection { status: 501, code: "NotImplemented" };
+            assert_eq!(check(&method, &uri, &headers, &target), Err(objection), "{name}");
+        }
     }
 
     #[test]
