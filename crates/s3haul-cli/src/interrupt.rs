@@ -12,6 +12,8 @@ use crate::exit;
 /// Cancellation by signals. Dropping it stops listening.
 pub(crate) struct Interrupt {
     token: CancellationToken,
+    /// What a signal or a program cancels.
+    cause: CancellationToken,
     by_terminate: Arc<AtomicBool>,
     _listener: JoinSet<()>,
 }
@@ -33,12 +35,19 @@ impl Interrupt {
         if let Ok(signals) = Signals::new() {
             listener.spawn(run(signals, token.clone(), Arc::clone(&by_terminate)));
         }
-        Self { token, by_terminate, _listener: listener }
+        Self { cause: token.clone(), token, by_terminate, _listener: listener }
     }
 
     /// Cancellation by a program. Needs no runtime.
     pub(crate) fn by(token: CancellationToken) -> Self {
-        Self { token, by_terminate: Arc::default(), _listener: JoinSet::new() }
+        let cause = token.clone();
+        Self { token, cause, by_terminate: Arc::default(), _listener: JoinSet::new() }
+    }
+
+    /// The same for a part of the work, which may end sooner by a token of its own.
+    pub(crate) fn of_part(&self, token: CancellationToken) -> Self {
+        let by_terminate = Arc::clone(&self.by_terminate);
+        Self { token, cause: self.cause.clone(), by_terminate, _listener: JoinSet::new() }
     }
 
     /// The token that is cancelled.
@@ -46,13 +55,16 @@ impl Interrupt {
         self.token.clone()
     }
 
-    /// What is printed when a transfer was cancelled.
-    pub(crate) fn message(&self) -> &'static str {
-        if self.by_terminate.load(Ordering::Relaxed) {
-            "cancelled: terminated by a signal"
-        } else {
-            "cancelled: ctrl-c received"
-        }
+    /// What is printed when a transfer was cancelled; nothing where its own token was, of which
+    /// more is said elsewhere.
+    pub(crate) fn message(&self) -> Option<&'static str> {
+        self.cause.is_cancelled().then(|| {
+            if self.by_terminate.load(Ordering::Relaxed) {
+                "cancelled: terminated by a signal"
+            } else {
+                "cancelled: ctrl-c received"
+            }
+        })
     }
 }
 
@@ -135,7 +147,21 @@ impl Signals {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::ignores_hangup;
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_work_hands_on_why_it_was_cancelled() {
+        let whole = Interrupt::by(CancellationToken::new());
+        let part = |of: &Interrupt| of.of_part(of.token().child_token());
+        let lost = part(&whole);
+        lost.token().cancel();
+        assert_eq!(lost.message(), None, "no signal came");
+        whole.by_terminate.store(true, Ordering::Relaxed);
+        whole.token().cancel();
+        let ended = part(&whole);
+        assert!(ended.token().is_cancelled());
+        assert_eq!(ended.message(), Some("cancelled: terminated by a signal"));
+    }
 
     #[test]
     fn an_ignored_hangup_stays_ignored() {

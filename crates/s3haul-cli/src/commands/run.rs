@@ -347,8 +347,8 @@ impl Run {
     fn finish(self, came_to_end: bool) -> u8 {
         let Tally { commands, failed, warned } = self.tally;
         let was_complete = self.shared.failed.as_ref().is_none_or(|failed| failed.is_complete);
-        if self.interrupt.token().is_cancelled() {
-            self.tell(self.interrupt.message());
+        if let Some(message) = self.interrupt.message() {
+            self.tell(message);
         } else if !was_complete {
             self.tell(INCOMPLETE);
         }

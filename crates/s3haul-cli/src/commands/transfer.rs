@@ -106,8 +106,8 @@ pub(crate) async fn run_observed(
     let result = running.await;
     drop(ticker);
     let summary = result.map_err(failure_of_job)?;
-    if summary.cancelled {
-        sink.notice(interrupt.message());
+    if let Some(message) = interrupt.message().filter(|_| summary.cancelled) {
+        sink.notice(message);
     }
     if let Some(priced) = priced {
         print_estimate(&summary, &priced.charges(), &report, output, &sink, printer);

@@ -316,9 +316,25 @@ fn a_worker_that_was_stopped_does_not_go_on_with_what_others_have_done() {
     send("-CONT", &slow);
     let output = slow.wait_with_output().unwrap();
     assert!(stderr(&output).contains("was taken over by another worker"), "{output:?}");
+    assert!(!stderr(&output).contains("cancelled"), "no signal ended it: {output:?}");
     // What was in flight may arrive.
     let late = objects(&bench, "s3://box/x/");
     assert!(late < FILES / 2, "{late} objects were written after the job had ended");
+}
+
+#[test]
+fn a_worker_says_which_signal_ended_it() {
+    let bench = bench();
+    start(&bench, "cp --recursive in s3://box/x/", "s3://ops/a", "--shards 1");
+    let worker = bench.spawn("worker --job s3://ops/a --max-requests-per-second 60");
+    let begun = Instant::now();
+    while objects(&bench, "s3://box/x/") == 0 && begun.elapsed() < WAIT_MAX {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    send("-TERM", &worker);
+    let output = worker.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("cancelled: terminated by a signal"), "{output:?}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl ShardWork<'_> {
         let budget = Duration::from_secs_f64(self.worker.plan().budget_s);
         let shard = Arc::new(Shard::of_claim(&claimed, budget));
         let stopped = interrupt.token().child_token();
-        let by_either = Interrupt::by(stopped.clone());
+        let by_either = interrupt.of_part(stopped.clone());
         // Nothing is left to others twice: they may be no better.
         let is_range = matches!(claimed.work, Work::Range(_));
         let leaves = is_range && !self.is_proven && !self.retries && !claimed.again;
