@@ -323,6 +323,20 @@ fn a_worker_that_was_stopped_does_not_go_on_with_what_others_have_done() {
 }
 
 #[test]
+fn archived_objects_are_no_fault_of_the_machine() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.file("in/a", "cold");
+    bench.ok("cp --recursive in s3://box/x/ --storage-class GLACIER --quiet");
+    let command = "cp --recursive s3://box/x/ down --force-glacier-transfer";
+    start(&bench, command, "jobs/a", "--shards 1");
+    let output = bench.run("worker --job jobs/a");
+    assert!(!stderr(&output).contains("left to other workers"), "{output:?}");
+    let job = shown(&bench, "jobs/a");
+    assert_eq!((&job["state"], &job["failed"]), (&"failed".into(), &1.into()), "{job}");
+}
+
+#[test]
 fn a_worker_says_which_signal_ended_it() {
     let bench = bench();
     start(&bench, "cp --recursive in s3://box/x/", "s3://ops/a", "--shards 1");

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use s3haul::event::{Event, EventSink, Outcome};
-use s3haul_wire::ErrorKind;
+use s3haul_wire::{Error, ErrorKind};
 
 use crate::failure::Failure;
 
@@ -25,18 +25,20 @@ pub(super) struct ShardFailures {
 
 /// Whether something may have failed for want of what other machines have: a permission, room on a
 /// disk, a way to the service.
-fn may_be_of_machine(kind: ErrorKind) -> bool {
+fn may_be_of_machine(error: &Error) -> bool {
     use ErrorKind as Kind;
-    matches!(
-        kind,
-        Kind::AccessDenied
-            | Kind::Certificate
-            | Kind::Config
-            | Kind::Credentials
-            | Kind::Local
-            | Kind::Timeout
-            | Kind::Transport
-    )
+    // An object in an archive is refused with the status of a missing permission.
+    error.code() != "InvalidObjectState"
+        && matches!(
+            error.kind(),
+            Kind::AccessDenied
+                | Kind::Certificate
+                | Kind::Config
+                | Kind::Credentials
+                | Kind::Local
+                | Kind::Timeout
+                | Kind::Transport
+        )
 }
 
 /// Whether the code of an error says that the keys of this machine are not accepted.
@@ -93,7 +95,7 @@ impl EventSink for ShardFailures {
         if refuses_keys {
             self.has_refused_keys.store(true, Ordering::Relaxed);
         }
-        if refuses_keys || may_be_of_machine(error.kind()) {
+        if refuses_keys || may_be_of_machine(error) {
             cause().get_or_insert_with(|| error.duplicate().into());
         } else {
             self.has_others.store(true, Ordering::Relaxed);
