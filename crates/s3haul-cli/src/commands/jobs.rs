@@ -117,6 +117,8 @@ impl Jobs<'_> {
                 bytes: totals.bytes,
                 skipped: totals.skipped,
                 failed: totals.failed,
+                // The journal has none.
+                warnings: 0,
                 left: ("In work", job.pending),
                 resume: resume.then(|| resume_command(&job.id, args.folder.journal.as_deref())),
                 listed: "last",

@@ -323,6 +323,25 @@ fn a_worker_that_was_stopped_does_not_go_on_with_what_others_have_done() {
 }
 
 #[test]
+fn what_was_skipped_with_a_warning_is_told_of() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.file("in/a", "warm");
+    bench.ok("cp --recursive in s3://box/x/ --quiet");
+    bench.ok("cp in/a s3://box/x/b --storage-class GLACIER --quiet");
+    start(&bench, "cp --recursive s3://box/x/ down", "jobs/a", "--shards 1");
+    let watch = bench.spawn("jobs watch jobs/a");
+    let output = bench.run("worker --job jobs/a");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let line = "done: 1 objects, 4 bytes, 0 failed, warnings: 1, 1 shards done, 0 left\n";
+    assert!(stdout(&output).ends_with(line), "{output:?}");
+    assert!(stdout(&watch.wait_with_output().unwrap()).ends_with(line));
+    let shown = bench.ok("jobs show jobs/a --html job.html");
+    assert!(shown.contains("warnings:   1\n"), "{shown}");
+    assert!(bench.read("job.html").contains("warnings"));
+}
+
+#[test]
 fn archived_objects_are_no_fault_of_the_machine() {
     let bench = Bench::new();
     bench.ok("mb s3://box");

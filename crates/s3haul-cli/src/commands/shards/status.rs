@@ -37,9 +37,14 @@ impl Status {
     }
 
     pub(super) fn line(&self) -> String {
-        let Self { totals: Commit { done, bytes, failed, .. }, commits, left } = self;
+        let Self { totals: Commit { done, bytes, failed, warnings, .. }, commits, left } = self;
+        let warned = match warnings {
+            0 => String::new(),
+            warnings => format!(" warnings: {warnings},"),
+        };
         let shards = format!("{commits} shards done, {} left", left.len());
-        format!("{}: {done} objects, {bytes} bytes, {failed} failed, {shards}", self.state())
+        let state = self.state();
+        format!("{state}: {done} objects, {bytes} bytes, {failed} failed,{warned} {shards}")
     }
 
     pub(in crate::commands) fn state(&self) -> &'static str {
@@ -84,6 +89,7 @@ pub(in crate::commands) async fn show(
             format!("done:       {} objects, {} bytes", totals.done, totals.bytes),
             format!("not needed: {} objects", totals.skipped),
             format!("failed:     {} objects", totals.failed),
+            format!("warnings:   {}", totals.warnings),
             format!("in shards:  {:.1} s", totals.seconds),
         ] {
             push_line(buffer, &line);
@@ -129,6 +135,7 @@ fn write_page(
         bytes: totals.bytes,
         skipped: totals.skipped,
         failed: totals.failed,
+        warnings: totals.warnings,
         left: ("Shards left", status.left.len() as u64),
         resume,
         listed: "first",

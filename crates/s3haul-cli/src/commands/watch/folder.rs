@@ -52,7 +52,7 @@ impl Watched for FolderJob {
         let failures: Vec<_> = failed.iter().flat_map(|(_, commit)| &commit.failures).collect();
         let texts = failures.iter().map(|failed| (&*failed.subject, &*failed.error));
         let named = failures.iter().take(NAMED_MAX);
-        let Commit { done, bytes, failed, skipped, seconds, .. } = status.totals;
+        let Commit { done, bytes, failed, skipped, warnings, seconds, .. } = status.totals;
         let busy = crew.iter().filter(|member| member.is_live && member.work.is_some()).count();
         let left = status.left.len();
         Ok(Reading {
@@ -67,6 +67,7 @@ impl Watched for FolderJob {
             whole: Some(whole(status.commits, left, busy, seconds)),
             facts: vec![
                 ("not needed", format!("{skipped} objects")),
+                ("warnings", warnings.to_string()),
                 ("in shards", format!("{seconds:.1} s")),
             ],
             workers: workers(&commits, &crew),

@@ -24,6 +24,8 @@ pub(crate) struct JobPage {
     pub(crate) skipped: u64,
     /// Objects that failed.
     pub(crate) failed: u64,
+    /// Warnings, as of objects that were skipped; 0 where they are not counted.
+    pub(crate) warnings: u64,
     /// What is left, and what it is called.
     pub(crate) left: (&'static str, u64),
     /// The command that goes on with it.
@@ -50,6 +52,9 @@ pub(crate) fn page<'a>(
     for (name, number) in [("done", job.done), ("not needed", job.skipped), ("failed", job.failed)]
     {
         progress.push([name.into(), number.into()]);
+    }
+    if job.warnings > 0 {
+        progress.push(["warnings".into(), job.warnings.into()]);
     }
     let columns = [("What", Unit::Text), ("Command", Unit::Command)];
     let mut next = Section::new("What to do", &columns);
@@ -98,12 +103,14 @@ mod tests {
                 bytes: 0,
                 skipped: 0,
                 failed: 1,
+                warnings: 3,
                 left: ("In work", 0),
                 resume: None,
                 listed,
             };
             let page = page(job, [JobFailure { subject: "k", action: "delete", error: "no" }]);
             let text = String::from_utf8(page).unwrap();
+            assert!(text.contains("warnings"), "{text}");
             assert!(text.contains(&format!("At most the {listed} 1000 are listed.")), "{text}");
         }
     }
