@@ -165,6 +165,7 @@ fn what_a_killed_worker_sent_of_an_object_is_not_sent_again() {
     assert!((9..=11).contains(&sent), "{sent} parts were sent");
     assert_eq!(requests(&bench, "\"CreateMultipartUpload\""), 1);
     assert_eq!(requests(&bench, "\"CompleteMultipartUpload\""), 1);
+    assert_eq!(requests(&bench, "\"AbortMultipartUpload\""), 0, "it was completed");
 }
 
 #[test]
@@ -218,6 +219,23 @@ fn an_object_that_changes_while_it_is_sent_becomes_one_state_of_it() {
         assert_is(&bench, "s3://box/x/large", &bytes(7)[..SIZE - 1000]);
         assert_eq!(uploads(&bench), 0, "{folder}");
         bench.ok("rm --recursive s3://box/x/ --quiet");
+    }
+}
+
+#[test]
+fn bytes_of_a_divided_object_count_once() {
+    let bench = bench();
+    for (folder, command) in [
+        ("jobs/up", "cp --recursive in s3://box/up/"),
+        ("jobs/copy", "cp --recursive s3://box/up/ s3://box/copy/"),
+        ("jobs/relay", "cp --recursive --stream s3://box/up/ s3://box/relay/"),
+    ] {
+        start(&bench, command, folder);
+        let worked = bench.run(&format!("worker --job {folder} --metrics-file metrics"));
+        assert!(worked.status.success(), "{worked:?}");
+        let metrics = bench.read("metrics");
+        let moved = metrics.lines().find(|line| line.starts_with("s3haul_moved_bytes")).unwrap();
+        assert!(moved.ends_with(&format!(" {}", SIZE + 2)), "{command}: {moved}");
     }
 }
 

@@ -127,7 +127,7 @@ impl MultipartUpload {
             let sent = sent_before(listed, &source, |part| {
                 part.checksum.as_ref().map(|checksum| checksum.algorithm) == plan.checksum
             });
-            engine.report.moved(sent.iter().map(|sent| sent.size).sum());
+            engine.uploads.resumed(&engine.report, sent.iter().map(|sent| sent.size).sum());
             return Ok(Self::of(engine, upload, plan, sent));
         }
         let source = Some(source);
@@ -265,8 +265,9 @@ impl MultipartUpload {
         while let Some(result) = self.tasks.next().await {
             self.sent.extend(result.ok());
         }
-        self.engine.report.unmoved(self.sent.iter().map(|sent| sent.size).sum());
-        self.engine.send(|| self.engine.uploads.give_up(&self.upload, error)).await;
+        let (uploads, sent) = (&self.engine.uploads, self.sent.iter().map(|sent| sent.size).sum());
+        uploads.abandoned(&self.engine.report, sent);
+        self.engine.send(|| uploads.give_up(&self.upload, error)).await;
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::engine::portion::Portion;
+use crate::engine::reporter::Reporter;
 use crate::journal::Journal;
 use crate::journal::state::{PartsInProgress, PartsSource};
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -216,6 +217,23 @@ impl OpenUploads {
     pub(crate) fn completed(&self, upload: &OpenUpload) {
         lock(&self.open).remove(upload);
         self.forget(upload);
+        if let Some(portion) = self.portion.as_ref().filter(|it| it.shares(&upload.id)) {
+            portion.completed();
+        }
+    }
+
+    /// Reports parts that are there already as moved. Other processes reported what they sent.
+    pub(crate) fn resumed(&self, report: &Reporter, bytes: u64) {
+        if self.portion.is_none() {
+            report.moved(bytes);
+        }
+    }
+
+    /// Takes back what was reported of parts, unless others go on with them.
+    pub(crate) fn abandoned(&self, report: &Reporter, bytes: u64) {
+        if self.completes() {
+            report.unmoved(bytes);
+        }
     }
 
     /// Notes an upload for a later run. Of several to one key the first is noted, and the others

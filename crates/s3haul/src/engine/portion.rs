@@ -64,6 +64,11 @@ impl Portion {
         }
     }
 
+    /// The upload has become an object.
+    pub(crate) fn completed(&self) {
+        *self.upload.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Whether others send parts of an upload, too.
     pub(crate) fn shares(&self, upload_id: &str) -> bool {
         self.upload().is_some_and(|upload| upload.handle == upload_id)

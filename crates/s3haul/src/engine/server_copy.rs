@@ -184,7 +184,7 @@ impl PartsCopy {
             (engine.send(begin).await?, Vec::new())
         };
         let moved = before.iter().map(|sent| sent.size).sum();
-        engine.report.moved(moved);
+        engine.uploads.resumed(&engine.report, moved);
         Ok(Self {
             engine: Arc::clone(engine),
             upload,
@@ -258,8 +258,9 @@ impl PartsCopy {
     /// Lets the parts in flight end, takes back their progress and drops the upload.
     async fn abandon(&self, mut tasks: Tasks<Result<SentPart>>, error: &Error) {
         while tasks.next().await.is_some() {}
-        self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
-        self.engine.send(|| self.engine.uploads.give_up(&self.upload, error)).await;
+        let (uploads, moved) = (&self.engine.uploads, self.moved.load(Ordering::Relaxed));
+        uploads.abandoned(&self.engine.report, moved);
+        self.engine.send(|| uploads.give_up(&self.upload, error)).await;
     }
 }
 

@@ -165,7 +165,7 @@ async fn end<A: Divisible>(engine: &Arc<Engine>, part: &Part) -> Result<()> {
     engine.report.plan_complete();
     let counts = engine.report.counts();
     // It may have failed before it came to the upload, or sent the object whole since it has become
-    // small: nothing goes on with the upload now. One that was completed is not there any more.
+    // small: nothing goes on with the upload now, unless it was completed.
     let is_over = counts.not_tried == 0 && !counts.fatal;
     if let Some(upload) = part.portion.upload().filter(|_| is_over) {
         engine.send(|| engine.uploads.drop_begun(&engine.settings.target_bucket, upload)).await;
