@@ -204,6 +204,23 @@ fn what_a_listing_of_the_target_does_not_show_is_looked_for() {
     assert!(stderr(&output).contains(" 0 actions"), "{output:?}");
 }
 
+#[test]
+fn planning_a_download_makes_no_folder() {
+    let bench = Bench::with_objects(&["x/a", "x/b/c"]);
+    for command in [
+        "cp --recursive s3://box/x/ new/one",
+        "cp --recursive s3://box/x/ new/two --no-overwrite",
+        "sync s3://box/x/ new/three --delete",
+        "sync s3://box/x/ new/four --to-key {name}",
+    ] {
+        plan(&bench, command);
+        assert!(!bench.path("new").exists(), "{command}");
+    }
+    plan(&bench, "sync s3://box/x/ new/three --delete");
+    bench.ok("apply p.parquet");
+    assert_eq!(bench.read("new/three/b/c"), "x/b/c");
+}
+
 /// Its removal comes before the download; all others come after it.
 #[test]
 fn a_file_makes_way_for_the_folder_of_a_planned_download() {

@@ -45,6 +45,8 @@ pub struct WalkOptions {
     /// Whether files are written to the tree. What is left out of it is no loss then: a server's
     /// store is skipped without a warning.
     pub is_target: bool,
+    /// Whether a missing root is an empty one.
+    pub may_be_missing: bool,
 }
 
 impl Default for WalkOptions {
@@ -56,6 +58,7 @@ impl Default for WalkOptions {
             after: String::new(),
             through: None,
             is_target: false,
+            may_be_missing: false,
         }
     }
 }
@@ -69,6 +72,7 @@ impl std::fmt::Debug for WalkOptions {
             .field("after", &self.after)
             .field("through", &self.through)
             .field("is_target", &self.is_target)
+            .field("may_be_missing", &self.may_be_missing)
             .finish()
     }
 }
@@ -106,6 +110,7 @@ impl Walk {
                     // `file/` names nothing.
                     _ => walk.leave_out_here(&shown, warning::MISSING),
                 },
+                Err(Errno::NOENT) if walk.options.may_be_missing => {}
                 Err(_) => walk.leave_out_here(&shown, warning::MISSING),
             }
         }

@@ -74,19 +74,33 @@ fn is_planned(action: &DownloadAction) -> bool {
 pub(crate) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
     if let Some(folder) = job.plan.target_directory() {
         let folder = folder.to_owned();
-        let file = named_file(job, &folder);
-        return blocking(move || match file {
+        return match named_file(job, &folder) {
             // As with the AWS tools: for an object that is not there no folder is made.
-            Some(file) if !folder.exists() => Ok(DownloadTarget::Exactly(file)),
-            _ => TargetRoot::open(&folder).map(DownloadTarget::Below),
-        })
-        .await;
+            Some(file) if !exists(folder.clone()).await => Ok(DownloadTarget::Exactly(file)),
+            _ => open_root(job, folder).await.map(DownloadTarget::Below),
+        };
     }
     let path = match &job.plan.target {
         Some(Side::Local(path)) => PathBuf::from(path),
         _ => PathBuf::new(),
     };
     Ok(DownloadTarget::Exactly(path))
+}
+
+async fn exists(folder: PathBuf) -> bool {
+    blocking(move || folder.exists()).await
+}
+
+/// The folder that a job writes to; made where it is missing, as the AWS tools do for a dry run
+/// too, unless a plan is all that is wanted.
+pub(crate) async fn open_root(job: &Prepared, folder: PathBuf) -> Result<TargetRoot> {
+    let plans = job.spec.plans;
+    blocking(
+        move || {
+            if plans { TargetRoot::open_unwritten(&folder) } else { TargetRoot::open(&folder) }
+        },
+    )
+    .await
 }
 
 /// The one file of a job, if the paths alone determine its name.

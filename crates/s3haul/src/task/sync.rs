@@ -13,9 +13,8 @@ use std::sync::Arc;
 use crate::action::download::target::DownloadTarget;
 use crate::action::queue::{Action, Queue, start};
 use crate::engine::core::{Engine, Place};
-use crate::engine::limits::blocking;
 use crate::event::ActionKind;
-use crate::fs::{TargetRoot, WalkOptions};
+use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
 use crate::journal::Journal;
 use crate::plan::filter::Filter;
@@ -26,7 +25,7 @@ use crate::source::listing::NamesRequest;
 use crate::source::presence::has_any;
 use crate::source::side::SideStream;
 use crate::task::divided::start_divided;
-use crate::task::download_target::start_downloads;
+use crate::task::download_target::{open_root, start_downloads};
 use crate::task::pipeline::{
     MakeAction, copy_action, download_action, file_removal, object_removal, upload_action,
 };
@@ -50,7 +49,7 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
             let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else {
                 return Ok(());
             };
-            let root = blocking(move || TargetRoot::open(&folder)).await?;
+            let root = open_root(job, folder).await?;
             let target = DownloadTarget::Below(root.clone());
             let downloads = start_downloads(job, engine, target.clone());
             let in_folder = (start(engine, root), file_removal as _);
@@ -114,6 +113,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
                     after: after(place).to_owned(),
                     through: range.through.clone(),
                     is_target: place == Place::Target,
+                    may_be_missing: place == Place::Target && job.spec.plans,
                     ..WalkOptions::default()
                 };
                 SideStream::of_folder(folder, options, filter, engine, &ahead)

@@ -20,7 +20,8 @@ const RACE_RETRIES: u32 = 16;
 /// The directories below one root.
 #[derive(Debug)]
 pub(super) struct Directories {
-    root: Arc<OwnedFd>,
+    /// None where it is missing and nothing is written.
+    root: Option<Arc<OwnedFd>>,
     path: PathBuf,
     cache: Mutex<Cache>,
     /// Whether the kernel resolves beneath a directory by itself; learned at the first refusal.
@@ -56,9 +57,9 @@ impl Cache {
 }
 
 impl Directories {
-    pub(super) fn new(root: OwnedFd, path: PathBuf) -> Self {
+    pub(super) fn new(root: Option<OwnedFd>, path: PathBuf) -> Self {
         Self {
-            root: Arc::new(root),
+            root: root.map(Arc::new),
             path,
             cache: Mutex::default(),
             resolves_beneath: AtomicBool::new(cfg!(target_os = "linux")),
@@ -74,6 +75,9 @@ impl Directories {
     pub(super) fn create(&self, relative: &str) -> Result<Arc<OwnedFd>, CreateError> {
         if let Some(found) = self.cached(relative) {
             return Ok(found);
+        }
+        if self.root.is_none() {
+            return Err(self.explain(relative, Errno::NOENT));
         }
         let opened = match self.open(relative) {
             Err(Errno::NOENT) => {
@@ -104,9 +108,10 @@ impl Directories {
         relative: &str,
     ) -> Result<Option<Arc<OwnedFd>>, CreateError> {
         if relative.is_empty() {
-            return Ok(Some(Arc::clone(&self.root)));
+            return Ok(self.root.clone());
         }
-        match self.open_by_components(relative) {
+        let Some(root) = &self.root else { return Ok(None) };
+        match Self::open_by_components(root, relative) {
             Ok(directory) => Ok(Some(Arc::new(directory))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(Errno::XDEV) => {
@@ -124,7 +129,7 @@ impl Directories {
 
     fn cached(&self, relative: &str) -> Option<Arc<OwnedFd>> {
         if relative.is_empty() {
-            return Some(Arc::clone(&self.root));
+            return self.root.clone();
         }
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(relative)
     }
@@ -147,9 +152,10 @@ impl Directories {
     }
 
     fn open(&self, relative: &str) -> Result<OwnedFd, Errno> {
+        let root = self.root.as_ref().ok_or(Errno::NOENT)?;
         #[cfg(target_os = "linux")]
         if self.resolves_beneath.load(Ordering::Relaxed) {
-            match self.open_beneath(relative) {
+            match Self::open_beneath(root, relative) {
                 // Old kernels do not know the call, some sandboxes forbid it.
                 Err(Errno::NOSYS | Errno::PERM) => {
                     self.resolves_beneath.store(false, Ordering::Relaxed);
@@ -157,15 +163,15 @@ impl Directories {
                 other => return other,
             }
         }
-        self.open_by_components(relative)
+        Self::open_by_components(root, relative)
     }
 
     #[cfg(target_os = "linux")]
-    fn open_beneath(&self, relative: &str) -> Result<OwnedFd, Errno> {
+    fn open_beneath(root: &OwnedFd, relative: &str) -> Result<OwnedFd, Errno> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let mut retries = RACE_RETRIES;
         loop {
-            match rustix::fs::openat2(&self.root, relative, flags(), Mode::empty(), resolve) {
+            match rustix::fs::openat2(root, relative, flags(), Mode::empty(), resolve) {
                 // Something was renamed while `..` of a link was resolved.
                 Err(Errno::AGAIN | Errno::INTR) if retries > 0 => retries -= 1,
                 // A magic link, or links without end: neither leads anywhere below the root.
@@ -175,10 +181,10 @@ impl Directories {
         }
     }
 
-    fn open_by_components(&self, relative: &str) -> Result<OwnedFd, Errno> {
+    fn open_by_components(root: &OwnedFd, relative: &str) -> Result<OwnedFd, Errno> {
         let mut current: Option<OwnedFd> = None;
         for component in relative.split('/') {
-            let parent = current.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
+            let parent = current.as_ref().map_or(root.as_fd(), AsFd::as_fd);
             let flags = flags() | OFlags::NOFOLLOW;
             let next = rustix::fs::openat(parent, component, flags, Mode::empty())
                 .map_err(|errno| if is_link(parent, component) { Errno::XDEV } else { errno })?;

@@ -56,13 +56,26 @@ impl From<CreateError> for Error {
     }
 }
 
+fn cannot_open(path: &Path, errno: Errno) -> Error {
+    Error::local("could not open directory", path, errno.into())
+}
+
 impl TargetRoot {
     /// Opens a directory, creating it and its parents where they are missing.
     pub fn open(path: &Path) -> Result<Self> {
         std::fs::create_dir_all(path)
             .map_err(|source| Error::local("could not create directory", path, source))?;
-        let root = open_root(path)
-            .map_err(|errno| Error::local("could not open directory", path, errno.into()))?;
+        let root = open_root(path).map_err(|errno| cannot_open(path, errno))?;
+        Ok(Self { directories: Arc::new(Directories::new(Some(root), path.to_owned())) })
+    }
+
+    /// Opens a directory to look at what is there, which is nothing where it is missing.
+    pub fn open_unwritten(path: &Path) -> Result<Self> {
+        let root = match open_root(path) {
+            Ok(root) => Some(root),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(cannot_open(path, errno)),
+        };
         Ok(Self { directories: Arc::new(Directories::new(root, path.to_owned())) })
     }
 

@@ -259,7 +259,7 @@ fn links_out_of_the_root_are_refused() {
     for key in ["absolute/f", "parent/f", "absolute/new/f", "itself/f"] {
         assert_eq!(place.escape(key), EscapeReason::Link, "{key}");
     }
-    let plain = Directories::new(open_root(place.root.path()).unwrap(), "root".into());
+    let plain = Directories::new(Some(open_root(place.root.path()).unwrap()), "root".into());
     let plain = plain.without_openat2();
     for directory in ["absolute", "parent", "parent/new", "itself"] {
         let error = plain.create(directory).unwrap_err();
@@ -298,7 +298,7 @@ fn a_link_in_the_place_of_the_target_is_replaced_not_followed() {
 #[test]
 fn without_openat2_directories_are_made_all_the_same() {
     let place = place();
-    let plain = Directories::new(open_root(place.root.path()).unwrap(), "root".into());
+    let plain = Directories::new(Some(open_root(place.root.path()).unwrap()), "root".into());
     let plain = plain.without_openat2();
     plain.create("a/b/c").unwrap();
     assert!(place.root.path_of("a/b/c").is_dir());
@@ -384,7 +384,7 @@ fn directories_that_vanish_are_made_again() {
 #[test]
 fn few_directories_stay_open() {
     let place = place();
-    let directories = Directories::new(open_root(place.root.path()).unwrap(), "root".into());
+    let directories = Directories::new(Some(open_root(place.root.path()).unwrap()), "root".into());
     for index in 0..300 {
         directories.create(&format!("{index}/x")).unwrap();
     }
