@@ -256,6 +256,31 @@ fn versions_of_a_key_stay_together() {
 }
 
 #[test]
+fn what_has_no_current_objects_is_cut() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box --versioning");
+    for n in 0..300 {
+        bench.file(&format!("in/{n:03}"), "gone");
+    }
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    bench.ok("rm --recursive s3://box/x/ --quiet");
+    for (task, left) in
+        [("undelete --recursive s3://box/x/", 300), ("rm --recursive --versions s3://box/x/", 0)]
+    {
+        let folder = format!("jobs/{left}");
+        if left == 0 {
+            bench.ok("rm --recursive s3://box/x/ --quiet");
+        }
+        start(&bench, task, &folder, "--shards 3");
+        assert_eq!(shown(&bench, &folder)["shards_left"], 3, "{task}");
+        work(&bench, &folder, 2, "");
+        assert_eq!(objects(&bench, "s3://box/x/"), left, "{task}");
+    }
+    let versions = bench.run("versions --recursive s3://box/x/ --format keys");
+    assert_eq!(stdout(&versions), "");
+}
+
+#[test]
 fn removals_behind_the_last_name_of_the_source_come_to_their_end() {
     let bench = Bench::slow("60ms");
     bench.ok("mb s3://box");

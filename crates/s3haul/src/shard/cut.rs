@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use s3haul_list::{KeyRange, ListRequest, list, objects};
-use s3haul_wire::Client;
-use s3haul_wire::error::Result;
+use s3haul_list::{KeyRange, ListRequest, Page, Source, list};
+use s3haul_wire::error::{Error, Result};
 use tokio::time::{Instant, timeout_at};
 
 use crate::engine::limits::blocking;
@@ -26,8 +25,9 @@ type Sample = (String, usize);
 /// Names below a root behind which a range is cut into so many shards at most. What begins with
 /// the prefix is listed for a while. If all is known by then, the parts are of the same size; else
 /// the cuts are those that the lister made for itself. A service that lists in no order has none.
-pub async fn cut_keys(
-    client: &Client,
+/// Versions of a key are not cut.
+pub async fn cut_keys<S: Source<Error = Error>>(
+    source: S,
     (root, prefix): (&ObjectName, &str),
     range: &KeyRange,
     (shards, time): (usize, Duration),
@@ -41,7 +41,7 @@ pub async fn cut_keys(
         is_eager: true,
         ..ListRequest::default()
     };
-    let mut listing = list(objects(client.clone(), &root.bucket), request);
+    let mut listing = list(source, request);
     let deadline = Instant::now() + time;
     let (mut samples, mut covered) = (Vec::new(), Vec::new());
     let is_whole = loop {
@@ -51,7 +51,7 @@ pub async fn cut_keys(
             return Ok(Vec::new());
         }
         let (page, covers) = (page_range.page, page_range.covers);
-        samples.extend(sample(page.iter().map(|object| object.key)));
+        samples.extend(sample(page.keys()));
         covered.push(covers);
     };
     let cuts = if is_whole { quantiles(samples, shards) } else { thin(begins(covered), shards) };
@@ -82,6 +82,11 @@ fn sample<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<Sample> {
 /// Names behind which there are equal parts.
 fn quantiles(mut samples: Vec<Sample>, shards: usize) -> Vec<String> {
     samples.sort();
+    samples.dedup_by(|next, one| {
+        let is_same = next.0 == one.0;
+        one.1 += if is_same { next.1 } else { 0 };
+        is_same
+    });
     let total: usize = samples.iter().map(|(_, count)| count).sum();
     samples.pop();
     let (mut cuts, mut before) = (Vec::new(), 0);
@@ -211,6 +216,15 @@ mod tests {
         };
         let covered = vec![range("m", "n"), range("", "c"), range("c", "d"), range("n", "p")];
         assert_eq!(begins(covered), ["m"]);
+    }
+
+    #[test]
+    fn versions_of_a_key_are_not_cut() {
+        let keys = (0..5).flat_map(|number| std::iter::repeat_n(key(number), 3 * SAMPLED));
+        let keys: Vec<_> = keys.collect();
+        let cut = |shards| quantiles(sample(keys.iter().map(|key| &**key)), shards);
+        assert_eq!(cut(5), [0, 1, 2, 3].map(key));
+        assert_eq!(cut(100), [0, 1, 2, 3].map(key));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::select::choose::chooser_that_learns;
 use crate::shard::{cut_files, cut_keys, cut_rows};
 use crate::source::entries::is_listed;
 use crate::source::report::check_plan;
-use s3haul_list::KeyRange;
+use s3haul_list::{KeyRange, objects, versions};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Positions behind which a range of a job's source is cut into so many shards at most. A listing
@@ -61,7 +61,12 @@ pub async fn cut_job(
             let root = ObjectName::new(name.bucket.clone(), job.source_key());
             let prefix =
                 job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
-            cut_keys(&clients.source, (&root, prefix), range, (shards, time)).await
+            let (client, limits) = (clients.source.clone(), (shards, time));
+            if job.spec.versions.is_some() {
+                let source = versions(client, &root.bucket);
+                return cut_keys(source, (&root, prefix), range, limits).await;
+            }
+            cut_keys(objects(client, &root.bucket), (&root, prefix), range, limits).await
         }
         _ => Ok(Vec::new()),
     }
