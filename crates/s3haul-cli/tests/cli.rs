@@ -344,6 +344,11 @@ fn a_presigned_url_names_the_object() {
     let url = bench.ok("presign s3://box/k --expires-in 60");
     assert!(url.starts_with(&format!("{}/box/k?", bench.endpoint())), "{url}");
     assert!(url.contains("X-Amz-Expires=60&") && url.contains("X-Amz-Signature="), "{url}");
+    let plain = bench.ok("presign s3://box/k --no-sign-request");
+    assert_eq!(plain, format!("{}/box/k\n", bench.endpoint()));
+    let refused = bench.run("presign s3://box/k --no-sign-request --method PUT");
+    assert_eq!(refused.status.code(), Some(255), "{refused:?}");
+    assert!(support::stderr(&refused).contains("has to be signed"), "{refused:?}");
 }
 
 #[test]

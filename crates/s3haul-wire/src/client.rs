@@ -44,7 +44,8 @@ pub(crate) struct PresignParts {
     pub(crate) host: String,
     /// Path in canonical encoding.
     pub(crate) path: String,
-    pub(crate) signer: Arc<Signer>,
+    /// None for requests without a signature.
+    pub(crate) signer: Option<Arc<Signer>>,
     pub(crate) now: SystemTime,
 }
 
@@ -167,9 +168,7 @@ impl Client {
     /// What a presigned URL is made of.
     pub(crate) async fn presign_parts(&self, bucket: &str, key: &str) -> Result<PresignParts> {
         let site = self.inner.site(Some(bucket), None)?;
-        let held = self.inner.credentials.get().await?.ok_or_else(|| {
-            Error::new(ErrorKind::Credentials, "anonymous requests cannot be presigned")
-        })?;
+        let held = self.inner.credentials.get().await?;
         let mut path = site.target.path_prefix.clone();
         path.push('/');
         encode_path(key, &mut path);
@@ -177,7 +176,7 @@ impl Client {
             scheme: if site.target.https { "https" } else { "http" },
             host: site.target.authority(),
             path,
-            signer: site.signer(&held),
+            signer: held.map(|held| site.signer(&held)),
             now: self.inner.now(),
         })
     }

@@ -22,7 +22,8 @@ pub struct PresignedPut {
 }
 
 impl Client {
-    /// URL that lets anyone GET an object until `expires_in` has passed (7 days at most).
+    /// URL that lets anyone GET an object until `expires_in` has passed (7 days at most). Without
+    /// credentials it is that of an object that anyone can GET.
     pub async fn presign_get(
         &self,
         bucket: &str,
@@ -63,11 +64,18 @@ impl Client {
         }
         let parts = self.presign_parts(bucket, key).await?;
         let (host, path) = (&parts.host, &parts.path);
+        let Some(signer) = &parts.signer else {
+            if *method == Method::GET {
+                return Ok(format!("{}://{host}{path}", parts.scheme));
+            }
+            let message = "a URL that lets anyone write has to be signed, with credentials";
+            return Err(Error::new(ErrorKind::Config, message));
+        };
         let value = HeaderValue::from_str(host).map_err(|error| {
             Error::new(ErrorKind::Config, "the endpoint has no valid host").with_source(error)
         })?;
         headers.insert(header::HOST, value);
-        let query = parts.signer.presign(method, path, &[], &headers, expires_in, parts.now);
+        let query = signer.presign(method, path, &[], &headers, expires_in, parts.now);
         Ok(format!("{}://{host}{path}?{query}", parts.scheme))
     }
 }

@@ -562,6 +562,19 @@ async fn presigned_urls_have_limits() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn urls_without_credentials_are_plain_and_only_read() {
+    let world = World::new(|_| Reply::ok(""));
+    let credentials = CredentialsConfig::Anonymous;
+    let client = client_with(&world, crate::ClientConfig { credentials, ..config() });
+    let minute = Duration::from_mins(1);
+    let url = client.presign_get("b", "a b", minute).await.unwrap();
+    assert_eq!(url, "http://store.test/b/a%20b");
+    let properties = ObjectProperties::default();
+    let refused = client.presign_put("b", "a b", &properties, minute).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Config);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_accepted_listing_shows_that_signatures_are_right() {
     for (credentials, is_known) in
         [(config().credentials, true), (CredentialsConfig::Anonymous, false)]
