@@ -23,6 +23,8 @@ const OTHER: &str = "other causes";
 pub(crate) struct Failures {
     causes: BTreeMap<String, u64>,
     named: Vec<Named>,
+    /// Why the whole ended early.
+    fatal: Option<String>,
 }
 
 #[derive(Debug)]
@@ -78,9 +80,17 @@ impl Failures {
             .join(", ")
     }
 
-    /// The first of `failed` failures, and how many there are beside it; none where there is none.
+    /// Notes an error that is of no object and ends the whole, if it is the first.
+    pub(crate) fn end_by(&mut self, message: String) {
+        self.fatal.get_or_insert(message);
+    }
+
+    /// The first of `failed` failures, and how many there are beside it, or else what ended the
+    /// whole; none where there is none.
     pub(crate) fn first(&self, failed: u64) -> Option<String> {
-        let Named { subject, message } = self.named.first()?;
+        let Some(Named { subject, message }) = self.named.first() else {
+            return self.fatal.clone();
+        };
         Some(match failed {
             0 | 1 => format!("{subject}: {message}"),
             2 => format!("{subject}: {message}, and 1 more failure"),

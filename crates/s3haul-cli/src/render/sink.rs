@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use s3haul::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use s3haul::job::value::OutputLines;
@@ -126,13 +126,16 @@ impl CommandSink {
         self.error.push_location(&mut subject, &event.source);
         self.error.push_version(&mut subject, event);
         let (cause, message) = (failures::of_error(error), reason(error, event));
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.add(cause, &String::from_utf8_lossy(&subject), &message);
+        self.failures().add(cause, &String::from_utf8_lossy(&subject), &message);
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What failed so far, which is counted anew from here.
     pub(crate) fn take_failures(&self) -> Failures {
-        std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.failures())
     }
 
     /// Whether a failure was shown for an object that is not there.
@@ -171,10 +174,14 @@ impl CommandSink {
 impl EventSink for CommandSink {
     fn emit(&self, event: &Event) {
         self.totals.observe(event);
-        if let Event::Object(object) = event
-            && let Outcome::Failed(error) = &object.outcome
-        {
-            self.count_failure(object, error);
+        match event {
+            Event::Object(object) => {
+                if let Outcome::Failed(error) = &object.outcome {
+                    self.count_failure(object, error);
+                }
+            }
+            Event::Fatal { error } => self.failures().end_by(error.to_string()),
+            _ => {}
         }
         if self.settings.lines == OutputLines::None {
             return;

@@ -19,6 +19,17 @@ fn a_file_that_changes_while_it_is_run_is_a_failure() {
 }
 
 #[test]
+fn what_ended_a_line_early_is_in_the_report() {
+    let bench = Bench::with_objects(&[]);
+    bench.file("f", "cp --recursive s3://nobox there\n");
+    let output = bench.run("run f --report r.jsonl");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let rows = bench.read("r.jsonl");
+    let row: Value = serde_json::from_str(rows.lines().nth(1).unwrap()).unwrap();
+    assert!(row["error"].as_str().unwrap().contains("(NoSuchBucket)"), "{row}");
+}
+
+#[test]
 fn lines_are_run_and_failures_are_listed() {
     let bench = Bench::with_objects(&["a", "b"]);
     bench.file(
