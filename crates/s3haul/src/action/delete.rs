@@ -148,7 +148,7 @@ async fn still_expected(
                 return refuse_changed(engine, place, key, action.expected.as_deref()).await;
             }
             let found = head_at(engine, place, key, None).await?;
-            if found.etag == action.etag { Ok(()) } else { Err(replaced(engine, place, key)) }
+            if found.etag == action.etag { Ok(()) } else { Err(replaced(place)) }
         });
         for (result, action) in join_all(looked).await.into_iter().zip(group) {
             match result {

@@ -73,14 +73,14 @@ pub(crate) async fn remove_checked(
             remove_one(engine, place, key, None, None).await
         }
         _ if !is_refused => Err(error),
-        _ => Err(replaced(engine, place, key)),
+        _ => Err(replaced(place)),
     }
 }
 
 /// The error of a removal whose object is no longer the one that was meant.
-pub(crate) fn replaced(engine: &Engine, place: Place, key: &str) -> Error {
-    let bucket = place.bucket(engine);
-    let message = format!("`s3://{bucket}/{key}` was replaced and was not removed");
+pub(crate) fn replaced(place: Place) -> Error {
+    let what = if place == Place::Moved { "source" } else { "object" };
+    let message = format!("the {what} was replaced and was not removed");
     Error::new(ErrorKind::SourceChanged, message)
 }
 
