@@ -302,6 +302,9 @@ where
     listed.map(|()| done)
 }
 
+/// What is said of nothing where there may be objects that were not asked for.
+pub(super) const THAT_MEETS: &str = " that meets the conditions";
+
 /// Says why a listing that printed nothing ends with [`crate::exit::FAILED`].
 pub(super) fn note_nothing(settings: &ListingSettings, printer: &Printer) {
     let address = format!("s3://{}/{}", settings.bucket, settings.prefix);
@@ -309,7 +312,8 @@ pub(super) fn note_nothing(settings: &ListingSettings, printer: &Printer) {
     printer.error(|buffer| {
         buffer.extend_from_slice(b"note: nothing was found at `");
         push_name(buffer, &address, escape);
-        buffer.extend_from_slice(b"`\n");
+        let meant = if settings.is_selection() { THAT_MEETS } else { "" };
+        buffer.extend_from_slice(format!("`{meant}\n").as_bytes());
     });
 }
 

@@ -21,6 +21,7 @@ use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{Client, Error, ErrorKind};
 
 use super::folder::{self, Advice as FolderAdvice};
+use crate::commands::listing::THAT_MEETS;
 use crate::commands::shared::clients;
 use crate::exit;
 use crate::failure::Failure;
@@ -327,6 +328,8 @@ struct Sought {
     source: Client,
     /// The address whose objects it acts on, where nothing is said of none.
     looks_at: Option<String>,
+    /// Not all objects there are meant.
+    is_narrowed: bool,
     writes_stream: bool,
 }
 
@@ -336,6 +339,9 @@ impl Sought {
             named: folder::named_object(spec),
             source: clients.source.clone(),
             looks_at: finds_its_objects(spec).then(|| spec.source.clone()),
+            is_narrowed: !(spec.filters.is_empty()
+                && spec.conditions.is_empty()
+                && spec.filter.is_none()),
             writes_stream: spec.target.as_deref() == Some("-"),
         }
     }
@@ -347,7 +353,9 @@ impl Sought {
             sink.keep(folder::hint(&self.source, &object, advice).await);
         }
         if let Some(source) = self.looks_at.filter(|_| came_to_nothing(summary)) {
-            sink.notice(&format!("note: nothing was found at `{source}`: nothing was done"));
+            let meant = if self.is_narrowed { THAT_MEETS } else { "" };
+            let text = format!("note: nothing was found at `{source}`{meant}: nothing was done");
+            sink.notice(&text);
         }
     }
 }

@@ -70,6 +70,26 @@ fn nothing_found_follows_one_rule() {
 }
 
 #[test]
+fn what_meets_no_condition_is_told_from_what_is_not_there() {
+    let bench = Bench::with_objects(&["x/a"]);
+    for (command, end) in [
+        ("list s3://box/typo", "typo`\n"),
+        ("list s3://box/x --min-size 1G", "x` that meets the conditions\n"),
+        ("list s3://box/x --exclude *", "x` that meets the conditions\n"),
+        ("summarize s3://box/x --newer-than 2100-01-01", "x` that meets the conditions\n"),
+        ("tag add --recursive s3://box/typo --tags a=b", "typo`: nothing was done\n"),
+        (
+            "tag add --recursive s3://box/x --tags a=b --min-size 1G",
+            "x` that meets the conditions: nothing was done\n",
+        ),
+    ] {
+        let messages = stderr(&bench.run(command));
+        assert!(messages.starts_with("note: nothing was found at `s3://box/"), "{messages}");
+        assert!(messages.ends_with(end), "{command}: {messages}");
+    }
+}
+
+#[test]
 fn a_proof_of_nothing_is_no_proof() {
     let bench = Bench::with_objects(&["a/1", "b/1"]);
     std::fs::create_dir(bench.folder().join("empty")).unwrap();
