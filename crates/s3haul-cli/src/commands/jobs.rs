@@ -185,6 +185,18 @@ impl Jobs<'_> {
     }
 }
 
+/// A number and its noun.
+pub(super) fn number_of(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Bytes that were moved; of large objects also what was moved before they end, while they do.
+fn bytes_moved(job: &JobStatus) -> u64 {
+    let live = job.live.filter(|_| job.process.is_some());
+    live.map_or(0, |live| live.moved_bytes).max(job.totals.bytes)
+}
+
 /// How a job stands, in a word.
 pub(super) fn state(job: &JobStatus) -> &'static str {
     match (job.process, job.ending) {
@@ -217,10 +229,14 @@ fn push_details(buffer: &mut Vec<u8>, job: &JobStatus, args: &JobArgs) {
         format!("state:      {}{process}", state(job)),
         format!("begun:      {}", at(job.created_ms)),
         format!("last noted: {}", at(job.updated_ms)),
-        format!("done:       {} objects, {} bytes", totals.objects, totals.bytes),
-        format!("not needed: {} objects", totals.skipped),
-        format!("failed:     {} objects", totals.failed),
-        format!("in work:    {} objects, {} of them in parts", job.pending, job.in_parts),
+        format!("done:       {}, {} bytes", number_of(totals.objects, "object"), bytes_moved(job)),
+        format!("not needed: {}", number_of(totals.skipped, "object")),
+        format!("failed:     {}", number_of(totals.failed, "object")),
+        format!(
+            "in work:    {}, {} of them in parts",
+            number_of(job.pending, "object"),
+            job.in_parts
+        ),
     ];
     if !job.looked.is_empty() {
         lines.push(format!("looked at:  all names up to {}", job.looked));
@@ -251,10 +267,10 @@ fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatu
         looked => format!(", at {looked}"),
     };
     let line = format!(
-        "{}: {} objects, {} bytes, {} failed, {rate} objects/s{at}",
+        "{}: {}, {} bytes, {} failed, {rate} objects/s{at}",
         state(job),
-        totals.objects,
-        totals.bytes,
+        number_of(totals.objects, "object"),
+        bytes_moved(job),
         totals.failed,
     );
     push_line(buffer, &line);

@@ -18,6 +18,7 @@ pub(super) use self::journal::JournalJob;
 
 use super::inputs::{Inputs, no_screen};
 use crate::args::GlobalArgs;
+use crate::commands::jobs::number_of;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -111,5 +112,5 @@ async fn look_on(mut job: impl Watched, found: mpsc::Sender<Result<Reading, Stri
 
 fn last_line(reading: &Reading) -> String {
     let Reading { state, objects, bytes, failed, .. } = reading;
-    format!("{state}: {objects} objects, {bytes} bytes, {failed} failed")
+    format!("{state}: {}, {bytes} bytes, {failed} failed", number_of(*objects, "object"))
 }

@@ -341,6 +341,29 @@ fn a_job_is_run_by_one_process_at_a_time() {
     assert_eq!(std::fs::read_dir(bench.journals()).unwrap().count(), 0);
 }
 
+#[test]
+fn bytes_of_a_large_object_are_shown_while_it_is_under_way() {
+    let bench = Bench::recorded();
+    std::fs::write(bench.path("large"), vec![1; 64 << 20]).unwrap();
+    let flags = "--max-bandwidth 8MB/s --no-progress";
+    let mut child = bench.spawn(&format!("cp large s3://box/large {flags}"));
+    let id = wait_for(&bench, 0, &mut child);
+    let begun = Instant::now();
+    let bytes = loop {
+        let shown = bench.ok(&format!("jobs show {id}"));
+        let done = shown.lines().find_map(|line| line.strip_prefix("done:       0 objects, "));
+        let bytes = done.unwrap_or_else(|| panic!("{shown}")).strip_suffix(" bytes").unwrap();
+        let bytes: u64 = bytes.parse().unwrap();
+        if bytes > 0 || begun.elapsed() > WAIT_MAX {
+            break bytes;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!((1..64 << 20).contains(&bytes), "{bytes}");
+}
+
 /// A `mv` of the folder that the journals are in moved them away, and removed them.
 #[test]
 fn a_job_leaves_its_journals_where_they_are() {

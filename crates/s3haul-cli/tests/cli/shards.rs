@@ -189,7 +189,7 @@ fn what_fails_is_in_the_commits_and_the_exit_status() {
     std::fs::remove_dir(bench.path("down/half/0000")).unwrap();
     bench.remove("down/half/0002");
     let resumed = bench.lines("jobs resume s3://ops/a");
-    assert!(resumed[0].starts_with("shard: 1 objects, 9 bytes, 0 failed"), "{resumed:?}");
+    assert!(resumed[0].starts_with("shard: 1 object, 9 bytes, 0 failed"), "{resumed:?}");
     assert!(!bench.path("down/half/0002").exists(), "what was done is not done again");
     let job = crate::shards::shown(&bench, "s3://ops/a");
     assert_eq!((&job["state"], &job["objects"]), (&"done".into(), &FILES.into()), "{job}");
@@ -358,7 +358,7 @@ fn what_was_skipped_with_a_warning_is_told_of() {
     let watch = bench.spawn("jobs watch jobs/a");
     let output = bench.run("worker --job jobs/a");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let line = "done: 1 objects, 4 bytes, 0 failed, warnings: 1, 1 shards done, 0 left\n";
+    let line = "done: 1 object, 4 bytes, 0 failed, warnings: 1, 1 shard done, 0 left\n";
     assert!(stdout(&output).ends_with(line), "{output:?}");
     assert!(stdout(&watch.wait_with_output().unwrap()).ends_with(line));
     let shown = bench.ok("jobs show jobs/a --html job.html");

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{FolderFlags, SharedClients, open, push_line};
 use crate::args::JobShowArgs;
+use crate::commands::jobs::number_of;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::{Output, Printer};
@@ -42,9 +43,11 @@ impl Status {
             0 => String::new(),
             warnings => format!(" warnings: {warnings},"),
         };
-        let shards = format!("{commits} shards done, {} left", left.len());
-        let state = self.state();
-        format!("{state}: {done} objects, {bytes} bytes, {failed} failed,{warned} {shards}")
+        let (objects, shards) = (number_of(*done, "object"), number_of(*commits as u64, "shard"));
+        let (state, left) = (self.state(), left.len());
+        format!(
+            "{state}: {objects}, {bytes} bytes, {failed} failed,{warned} {shards} done, {left} left"
+        )
     }
 
     pub(in crate::commands) fn state(&self) -> &'static str {
@@ -86,9 +89,9 @@ pub(in crate::commands) async fn show(
             format!("task:       {}", task(&worker.plan().job)),
             format!("state:      {}", status.state()),
             format!("shards:     {commits} done, {} left", left.len()),
-            format!("done:       {} objects, {} bytes", totals.done, totals.bytes),
-            format!("not needed: {} objects", totals.skipped),
-            format!("failed:     {} objects", totals.failed),
+            format!("done:       {}, {} bytes", number_of(totals.done, "object"), totals.bytes),
+            format!("not needed: {}", number_of(totals.skipped, "object")),
+            format!("failed:     {}", number_of(totals.failed, "object")),
             format!("warnings:   {}", totals.warnings),
             format!("in shards:  {:.1} s", totals.seconds),
         ] {

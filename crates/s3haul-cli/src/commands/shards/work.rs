@@ -23,6 +23,7 @@ use super::{
     rows_of,
 };
 use crate::args::WorkerArgs;
+use crate::commands::jobs::number_of;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -361,8 +362,9 @@ impl ShardWork<'_> {
             let from = if after.is_empty() { "the beginning" } else { after.as_str() };
             let twice = if is_first { "" } else { " (another run of it was first)" };
             let line = format!(
-                "shard: {done} objects, {bytes} bytes, {failed} failed, {seconds:.1} s, from \
-                 {from} to {end}{twice}"
+                "shard: {}, {bytes} bytes, {failed} failed, {seconds:.1} s, from {from} to \
+                 {end}{twice}",
+                number_of(*done, "object")
             );
             push_line(buffer, &line);
         });

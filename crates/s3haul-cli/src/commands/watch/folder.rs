@@ -6,6 +6,7 @@ use std::time::Duration;
 use s3haul::shard::{Commit, KeyRange, Member, Step, Work, Worker};
 
 use super::Watched;
+use crate::commands::jobs::number_of;
 use crate::commands::shards::{FolderFlags, Status, task};
 use crate::failure::Failure;
 use crate::render::failures::{Failures, NAMED_MAX};
@@ -66,7 +67,7 @@ impl Watched for FolderJob {
             requests: None,
             whole: Some(whole(status.commits, left, busy, seconds)),
             facts: vec![
-                ("not needed", format!("{skipped} objects")),
+                ("not needed", number_of(skipped, "object")),
                 ("warnings", warnings.to_string()),
                 ("in shards", format!("{seconds:.1} s")),
             ],

@@ -7,7 +7,7 @@ use s3haul::journal::{self, JobStatus, LearntRate, Live};
 use s3haul_wire::controller::Class;
 
 use super::Watched;
-use crate::commands::jobs::{FAILURES_MAX, state};
+use crate::commands::jobs::{FAILURES_MAX, number_of, state};
 use crate::failure::Failure;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::settings::resume_command;
@@ -55,8 +55,11 @@ fn reading(job: JobStatus, failures: &[journal::Failed], rates: &[LearntRate]) -
     let named = failures.iter().take(NAMED_MAX);
     let live = job.live;
     let facts = vec![
-        ("not needed", format!("{} objects", job.totals.skipped)),
-        ("in work", format!("{} objects, {} of them in parts", job.pending, job.in_parts)),
+        ("not needed", number_of(job.totals.skipped, "object")),
+        (
+            "in work",
+            format!("{}, {} of them in parts", number_of(job.pending, "object"), job.in_parts),
+        ),
         ("looked at", looked(&job.looked)),
         ("started in", job.directory.display().to_string()),
     ];
