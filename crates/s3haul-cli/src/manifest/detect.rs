@@ -1,7 +1,10 @@
 //! What a manifest is written in, by its name and its beginning. Pure.
 
-use super::row::Column;
+use jiff::Timestamp;
 use s3haul::job::value::ManifestFormat;
+
+use super::row::Column;
+use crate::report::Records;
 
 /// How a manifest is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,9 @@ pub(super) enum Format {
     Orc,
     /// What `list` prints as text or tsv, which is refused: its lines would be taken for keys.
     Listing,
+    /// Lines or comma-separated values, which is refused: one taken for the other names other
+    /// objects.
+    Unclear,
 }
 
 /// How text is read row by row.
@@ -23,6 +29,8 @@ pub(super) enum Format {
 pub(super) enum TextFormat {
     /// A key or an address a line.
     Lines,
+    /// The same where nothing says so: lines that look like something else are refused.
+    Guessed,
     /// Comma-separated values.
     Csv,
     /// A JSON object a line.
@@ -37,8 +45,9 @@ pub(super) enum TextFormat {
 const REPORT_HEADER: &str = "event,action,outcome,";
 
 impl Format {
-    /// What was asked for, or else what the name and the first bytes say.
-    pub(super) fn of(asked: Option<ManifestFormat>, name: &str, head: &[u8]) -> Self {
+    /// What was asked for, or else what the name and the first bytes say. The bucket is that of
+    /// the command.
+    pub(super) fn of(asked: Option<ManifestFormat>, name: &str, bucket: &str, head: &[u8]) -> Self {
         let first = first_line(head);
         let is_json = first.trim_start().starts_with('{');
         match asked {
@@ -53,7 +62,10 @@ impl Format {
             None if head.starts_with(b"ORC") && head.contains(&0) => Self::Orc,
             None if is_json && is_inventory(head) => Self::Inventory,
             None if is_listing(&first) => Self::Listing,
-            None => Self::Text(TextFormat::found(name, &first, is_json)),
+            None => match TextFormat::found(name, &first, is_json) {
+                TextFormat::Guessed if is_unclear(&first, bucket) => Self::Unclear,
+                found => Self::Text(found),
+            },
         }
     }
 }
@@ -75,7 +87,7 @@ impl TextFormat {
         if ["jsonl", "ndjson", "json"].into_iter().any(has_ending) {
             return Self::Jsonl;
         }
-        if has_ending("csv") || is_header(first) { Self::Csv } else { Self::Lines }
+        if has_ending("csv") || is_header(first) { Self::Csv } else { Self::Guessed }
     }
 }
 
@@ -112,10 +124,26 @@ fn first_line(head: &[u8]) -> String {
     String::from_utf8_lossy(&head[..end]).trim_end_matches('\r').to_owned()
 }
 
-/// Whether a line holds names of columns and nothing else, several of them, and the key's.
+/// Whether a line is a row of names, of which one is `key` and another one is known, too.
 fn is_header(line: &str) -> bool {
-    let columns: Option<Vec<_>> = line.split(',').map(Column::of).collect();
-    columns.is_some_and(|columns| columns.len() > 1 && columns.contains(&Column::Key))
+    let columns: Vec<_> = cells(line).iter().filter_map(|name| Column::of(name)).collect();
+    columns.len() > 1 && columns.contains(&Column::Key)
+}
+
+/// Whether a line may be a key, or else the name of a column, a bucket before a key as S3 Batch
+/// Operations has it, or a row of a listing with its time.
+fn is_unclear(line: &str, bucket: &str) -> bool {
+    let cells = cells(line);
+    let is_time = |cell: &String| cell.parse::<Timestamp>().is_ok();
+    let is_row = cells.len() > 1 && (cells[0] == bucket || cells.iter().any(is_time));
+    is_row || cells.iter().any(|name| Column::of(name) == Some(Column::Key))
+}
+
+/// The cells of a line of comma-separated values; none where it is not whole.
+fn cells(line: &str) -> Vec<String> {
+    let found = Records::next_or_rest(&mut line.as_bytes(), line.len() as u64);
+    let cells = found.ok().flatten().unwrap_or_default().into_iter();
+    cells.map(|cell| String::from_utf8_lossy(&cell).into_owned()).collect()
 }
 
 #[cfg(test)]
@@ -128,12 +156,28 @@ mod tests {
         for (name, head, expected) in [
             ("m", "PAR1\x15", Format::Parquet),
             ("m", "ORC\0\x08", Format::Orc),
-            ("ORC.txt", "ORC\n", Format::Text(TextFormat::Lines)),
+            ("ORC.txt", "ORC\n", Format::Text(TextFormat::Guessed)),
             ("-", "{\n \"sourceBucket\" : \"b\", \"destinationBucket\": 1", Format::Inventory),
-            ("keys.txt", "a,b\n", Format::Text(TextFormat::Lines)),
-            ("-", "", Format::Text(TextFormat::Lines)),
-            ("-", "key\nb", Format::Text(TextFormat::Lines)),
+            ("keys.txt", "a,b\n", Format::Text(TextFormat::Guessed)),
+            ("keys.txt", "logs/key,size\n", Format::Text(TextFormat::Guessed)),
+            ("-", "box/a,b\n", Format::Text(TextFormat::Guessed)),
+            ("-", "box\n", Format::Text(TextFormat::Guessed)),
+            ("-", "s3://box/key\n", Format::Text(TextFormat::Guessed)),
+            ("-", "", Format::Text(TextFormat::Guessed)),
+            ("-", "key\nb", Format::Unclear),
+            ("keys.txt", "Key\r\nb", Format::Unclear),
+            ("-", "\"key\"\n\"b\"", Format::Unclear),
+            ("-", "key,note\nb,c", Format::Unclear),
+            ("-", "a,5,2026-01-31T00:00:00Z\n", Format::Unclear),
+            ("-", "2026-01-31T00:00:00Z\n", Format::Text(TextFormat::Guessed)),
+            ("-", "box,a%2Fb\n", Format::Unclear),
+            ("-", "\"box\",\"a%2Fb\"\n", Format::Unclear),
+            ("m.csv", "box,a%2Fb\n", Format::Text(TextFormat::Csv)),
+            ("keys.csv", "key\nb", Format::Text(TextFormat::Csv)),
             ("-", "key,size,etag\r\nb", Format::Text(TextFormat::Csv)),
+            ("-", "\"key\",\"size\"\nb", Format::Text(TextFormat::Csv)),
+            ("-", "note,key,size\nb", Format::Text(TextFormat::Csv)),
+            ("-", "bucket,key,tag,value\n", Format::Text(TextFormat::Csv)),
             ("keys.CSV", "b,k\n", Format::Text(TextFormat::Csv)),
             ("keys.csv.gz", "b,k\n", Format::Text(TextFormat::Csv)),
             ("-", " {\"key\":\"a\"}", Format::Text(TextFormat::Jsonl)),
@@ -144,19 +188,19 @@ mod tests {
             ("-", "2026-11-28 11:16:16          2 a\n", Format::Listing),
             ("-", "2026-11-28 11:16:16    1.2 KiB a\n", Format::Listing),
             ("-", "                           PRE d/\n", Format::Listing),
-            ("-", "PRE d/\n", Format::Text(TextFormat::Lines)),
-            ("-", "2026-11-28 11:16:16\n", Format::Text(TextFormat::Lines)),
-            ("-", "2026-11-28/11:16:16 2 a\n", Format::Text(TextFormat::Lines)),
+            ("-", "PRE d/\n", Format::Text(TextFormat::Guessed)),
+            ("-", "2026-11-28 11:16:16\n", Format::Text(TextFormat::Guessed)),
+            ("-", "2026-11-28/11:16:16 2 a\n", Format::Text(TextFormat::Guessed)),
             ("t.tsv", "key\tsize\tlast_modified\n", Format::Listing),
-            ("t.tsv", "key\tanything\n", Format::Text(TextFormat::Lines)),
+            ("t.tsv", "key\tanything\n", Format::Text(TextFormat::Guessed)),
         ] {
-            assert_eq!(Format::of(None, name, head.as_bytes()), expected, "{name} {head}");
+            assert_eq!(Format::of(None, name, "box", head.as_bytes()), expected, "{name} {head}");
         }
-        let lines = Format::of(Some(ManifestFormat::Lines), "r", report.as_bytes());
+        let lines = Format::of(Some(ManifestFormat::Lines), "r", "", report.as_bytes());
         assert_eq!(lines, Format::Text(TextFormat::Lines));
         let asked = Some(ManifestFormat::Report);
         assert_eq!(
-            Format::of(asked, "r", report.as_bytes()),
+            Format::of(asked, "r", "", report.as_bytes()),
             Format::Text(TextFormat::ReportJsonl)
         );
     }

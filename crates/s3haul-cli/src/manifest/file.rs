@@ -36,6 +36,7 @@ pub(crate) struct ManifestFile {
     place: ManifestPlace,
     name: String,
     asked: Option<ManifestFormat>,
+    bucket: String,
     client: Client,
     /// It can be read from its beginning more than once.
     is_lasting: bool,
@@ -56,7 +57,7 @@ impl ManifestFile {
     /// Looks whether there is one, where that takes no request; the client reads it where it is
     /// an object, and the parts of an inventory.
     pub(crate) fn open(settings: ManifestSettings, client: Client) -> Result<Self, Failure> {
-        let ManifestSettings { place, format } = settings;
+        let ManifestSettings { place, format, bucket } = settings;
         let (name, is_lasting) = match &place {
             ManifestPlace::Input => ("-".to_owned(), false),
             ManifestPlace::Object(object) => (object.to_string(), true),
@@ -72,7 +73,7 @@ impl ManifestFile {
             }
         };
         let is_taken = AtomicBool::new(false);
-        Ok(Self { place, name, asked: format, client, is_lasting, is_taken })
+        Ok(Self { place, name, asked: format, bucket, client, is_lasting, is_taken })
     }
 
     fn source(&self) -> Result<Source, Error> {
@@ -123,7 +124,7 @@ impl ManifestFile {
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }
-        let format = Format::of(self.asked, &self.name, &head);
+        let format = Format::of(self.asked, &self.name, &self.bucket, &head);
         if let Some(file) = file.as_mut().filter(|_| format == Format::Parquet) {
             file.rewind()?;
         }
@@ -145,6 +146,14 @@ impl ManifestFile {
                     "the manifest `{}` is a listing as text or tsv: have `list` write it with \
                      --format csv, jsonl or parquet (--from-format lines takes each line for \
                      a key)",
+                    self.name
+                );
+                Err(Error::new(ErrorKind::Config, message))
+            }
+            (Format::Unclear, _) => {
+                let message = format!(
+                    "the first line of the manifest `{}` may be a key or of comma-separated \
+                     values: say --from-format lines or --from-format csv",
                     self.name
                 );
                 Err(Error::new(ErrorKind::Config, message))
@@ -206,7 +215,7 @@ mod tests {
     fn open(path: &Path) -> Result<ManifestFile, Failure> {
         let place = ManifestPlace::File(path.to_owned());
         let client = Client::new(ClientConfig::default(), Env::system()).unwrap();
-        ManifestFile::open(ManifestSettings { place, format: None }, client)
+        ManifestFile::open(ManifestSettings { place, format: None, bucket: String::new() }, client)
     }
 
     #[test]

@@ -21,10 +21,11 @@ const ENTRIES_MAX: usize = 20_000;
 /// Where there are.
 pub fn manifest_text(data: &[u8]) {
     for name in ["-", "m.csv", "m.jsonl"] {
-        let _ = Format::of(None, name, &data[..data.len().min(64 * 1024)]);
+        let _ = Format::of(None, name, "box", &data[..data.len().min(64 * 1024)]);
     }
     for format in [
         TextFormat::Lines,
+        TextFormat::Guessed,
         TextFormat::Csv,
         TextFormat::Jsonl,
         TextFormat::ReportCsv,

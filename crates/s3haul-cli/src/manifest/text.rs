@@ -35,6 +35,7 @@ pub(super) struct TextEntries {
 #[derive(Debug, PartialEq, Eq)]
 enum Shape {
     Lines,
+    Guessed,
     Jsonl,
     ReportJsonl,
     /// Comma-separated values whose first row has not been read.
@@ -79,6 +80,7 @@ impl TextEntries {
     pub(super) fn new(text: Text, format: TextFormat, name: &str) -> Self {
         let shape = match format {
             TextFormat::Lines => Shape::Lines,
+            TextFormat::Guessed => Shape::Guessed,
             TextFormat::Csv => Shape::Csv,
             TextFormat::Jsonl => Shape::Jsonl,
             TextFormat::ReportCsv => Shape::ReportCsv,
@@ -98,6 +100,7 @@ impl TextEntries {
         loop {
             let found = match &self.shape {
                 Shape::Lines => self.line()?.map(|line| line_entry(&line)),
+                Shape::Guessed => self.line()?.map(|line| guessed_entry(&line)),
                 Shape::Jsonl => self.line()?.map(|line| json_entry(&line)),
                 Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line)),
                 _ => self.record()?.map(|cells| self.cells_entry(&cells)),
@@ -170,7 +173,7 @@ impl TextEntries {
                 check_count(cells, columns.len())?;
                 cells_entry(cells, columns, *is_url_encoded).map(Some)
             }
-            Shape::Lines | Shape::Jsonl | Shape::ReportJsonl => Ok(None),
+            Shape::Lines | Shape::Guessed | Shape::Jsonl | Shape::ReportJsonl => Ok(None),
         }
     }
 
@@ -184,7 +187,7 @@ impl TextEntries {
             Trouble::Row(why) => {
                 let number = self.number;
                 let unit = match self.shape {
-                    Shape::Lines | Shape::Jsonl | Shape::ReportJsonl => "line",
+                    Shape::Lines | Shape::Guessed | Shape::Jsonl | Shape::ReportJsonl => "line",
                     _ => "row",
                 };
                 let message =
@@ -209,6 +212,10 @@ impl Iterator for TextEntries {
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<String, Trouble> {
+    if bytes.contains(&0) {
+        let message = "it has a NUL character: keys are separated by line breaks, in UTF-8";
+        return Err(Trouble::Row(message.to_owned()));
+    }
     String::from_utf8(bytes).map_err(|_| Trouble::Row("it is not UTF-8".to_owned()))
 }
 
@@ -226,6 +233,22 @@ fn line_entry(line: &str) -> Named {
         return Ok(None);
     }
     named(line).map(Some).ok_or_else(|| "it is no address of an object".to_owned())
+}
+
+/// The same of a line that may be of something else than a list of keys: a quoted cell, or a row of
+/// cells with tabs between them.
+fn guessed_entry(line: &str) -> Named {
+    if line.starts_with('"') {
+        return Err("it begins with a quote, as comma-separated values and JSON do: say \
+                    --from-format csv, or lines if the quote is of the key"
+            .to_owned());
+    }
+    if line.contains('\t') {
+        return Err("it has a tab, as rows of a listing do: have it written with --format jsonl, \
+                    or say --from-format lines if the tab is of the key"
+            .to_owned());
+    }
+    line_entry(line)
 }
 
 /// Shape of comma-separated values by their first row, and whether that holds names of columns.

@@ -33,6 +33,26 @@ fn lines_are_keys_or_addresses_as_they_are() {
     assert_eq!(bad.len(), 2, "after an error there is nothing more");
 }
 
+/// They named other objects than those that were meant, and removing these succeeded.
+#[test]
+fn lines_that_look_like_something_else_are_refused() {
+    assert_eq!(keys(TextFormat::Guessed, "a,b\n\ns3://b/k,\"x\"\n"), ["a,b", "k,\"x\""]);
+    for (line, why) in [
+        ("\"a,b\"", "it begins with a quote"),
+        ("s3://b/k\tv1", "it has a tab"),
+        ("k\t5\t2026-01-01T00:00:00Z", "it has a tab"),
+        ("a\0b", "it has a NUL character"),
+    ] {
+        let found = keys(TextFormat::Guessed, &format!("first\n{line}\nlast\n"));
+        assert!(found.len() == 2 && found[1].contains(why), "{found:?}");
+        assert!(found[1].starts_with("line 2 of the manifest `m`"), "{found:?}");
+    }
+    assert_eq!(keys(TextFormat::Lines, "\"a\"\nk\tx\n"), ["\"a\"", "k\tx"]);
+    for format in [TextFormat::Lines, TextFormat::Csv] {
+        assert!(keys(format, "b,a\0b\n")[0].contains("it has a NUL character"), "{format:?}");
+    }
+}
+
 #[test]
 fn csv_without_names_is_that_of_batch_operations() {
     assert_eq!(

@@ -57,7 +57,11 @@ impl BrowseSettings {
                     args.path
                 )));
             }
-            let manifest = ManifestSettings { place: ManifestPlace::File(path), format: None };
+            let manifest = ManifestSettings {
+                place: ManifestPlace::File(path),
+                format: None,
+                bucket: String::new(),
+            };
             BrowsePlace::File(manifest, Box::new(settings.client.clone()))
         };
         let region = settings.client.endpoint.region.as_deref();

@@ -17,6 +17,8 @@ pub(crate) struct ManifestSettings {
     pub(crate) place: ManifestPlace,
     /// What it is said to be written in.
     pub(crate) format: Option<ManifestFormat>,
+    /// The bucket of the command, or nothing.
+    pub(crate) bucket: String,
 }
 
 /// Where a manifest is.
@@ -58,7 +60,8 @@ impl ManifestSettings {
                 "--report would overwrite the file of --from: give it another one",
             ));
         }
-        Ok(Some(Self { place, format: *format }))
+        let bucket = s3_uri::parse(&spec.source).map(|name| name.bucket).unwrap_or_default();
+        Ok(Some(Self { place, format: *format, bucket }))
     }
 }
 

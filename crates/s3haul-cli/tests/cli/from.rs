@@ -382,6 +382,54 @@ fn what_list_prints_for_people_is_not_taken_for_keys() {
     assert_eq!(keys(&bench), ["a"]);
 }
 
+/// Their headers and rows were taken for keys, with exit status 0.
+#[test]
+fn what_is_piped_without_a_name_is_read_as_what_it_is_or_refused() {
+    let bench = Bench::with_objects(&["d/a", "d/b,c", "\"d/b,c\"", "key", "x"]);
+    let before = keys(&bench);
+    for (args, more) in [
+        ("list s3://box/d --format csv --fields key", &[][..]),
+        ("list s3://box/d --format csv --fields key --no-header", &[]),
+        ("list s3://box/d --format tsv --no-header", &[]),
+        ("list s3://box/d --format csv --no-header", &[]),
+        ("tag get s3://box --recursive", &[]),
+        ("list s3://box/d --format keys", &[("\n", "\0")]),
+        ("list s3://box/d --format keys", &[("d/", "box,d%2F")]),
+    ] {
+        let listed = more.iter().fold(bench.ok(args), |text, (old, new)| text.replace(old, new));
+        for from in ["--from -", "--from list"] {
+            bench.file("list", &listed);
+            let output = bench.run_with_input(&format!("rm s3://box {from} --dryrun"), &listed);
+            let messages = stderr(&output);
+            assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{args}");
+            let is_clear = messages.contains("--from-format") || messages.contains("NUL");
+            assert!(is_clear, "{args}: {messages}");
+        }
+    }
+    assert_eq!(keys(&bench), before);
+    let quoted =
+        bench.ok("list s3://box/d --format csv --fields key,size").replace("d/a", "\"d/a\"");
+    for listed in [
+        quoted.replace("key,size", "\"key\",\"size\""),
+        quoted
+            .replace("key,size", "key,size,note")
+            .replace(",5\r", ",5,\r")
+            .replace(",3\r", ",3,\r"),
+        bench.ok("tag get s3://box/d --recursive --format csv"),
+    ] {
+        let output = bench.run_with_input("rm s3://box --from - --dryrun", &listed);
+        let lines = "(dryrun) delete: s3://box/d/a\n(dryrun) delete: s3://box/d/b,c\n";
+        assert_eq!(stdout(&output), lines, "{listed}: {output:?}");
+    }
+    let output = bench.run_with_input("rm s3://box --from - --from-format csv", "key\nd/a\n");
+    assert_eq!(stdout(&output), "delete: s3://box/d/a\n", "{output:?}");
+    let output = bench.run_with_input("rm s3://box --from -", "d/b,c\nx\n");
+    assert_eq!(
+        (output.status.code(), keys(&bench).as_slice()),
+        (Some(0), &["\"d/b,c\"".to_owned(), "key".to_owned()][..])
+    );
+}
+
 /// An error that says what to do, before anything is removed.
 #[test]
 fn tables_in_orc_are_refused_with_what_is_read_instead() {
