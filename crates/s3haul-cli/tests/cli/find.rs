@@ -102,6 +102,30 @@ fn many_pages_are_asked_about_at_a_time() {
     assert_eq!(stdout(&output), "");
 }
 
+/// The line of a key with a line break was that of a key with a backslash, which was removed.
+#[test]
+fn no_line_of_find_names_another_object_to_a_removal() {
+    let bench = Bench::with_objects(&[]);
+    bench.file("x", "1");
+    for key in ["a\nb", "a\\nb"] {
+        let output = bench.command("cp x").arg(format!("s3://box/{key}")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(bench.ok("find s3://box"), "\"s3://box/a\\nb\"\ns3://box/a\\nb\n");
+    for (args, why) in [("", "begins with a quote"), ("--versions --name *b", "begins with")] {
+        let found = bench.ok(&format!("find s3://box {args}"));
+        let output = bench.run_with_input("rm s3://box --from -", &found);
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+        assert!(stderr(&output).contains(why), "{output:?}");
+    }
+    let versions = "find s3://box --versions --name a?nb";
+    let output = bench.run_with_input("rm s3://box --from -", &bench.ok(versions));
+    assert!(output.status.code() == Some(1) && stderr(&output).contains("it has a tab"));
+    let found = bench.ok("find s3://box --format jsonl");
+    let output = bench.run_with_input("rm s3://box --from -", &found);
+    assert_eq!((output.status.code(), bench.ok("find s3://box").as_str()), (Some(0), ""));
+}
+
 #[test]
 fn failed_lookups_are_reported_and_the_rest_goes_on() {
     let answer = |request: &str| {

@@ -6,6 +6,7 @@ use s3haul_wire::ops::ListPage;
 use s3haul_wire::units::{LocalTime, RequestCounts, TIME_BYTES, format_size};
 
 use super::Entry;
+use super::json::push_string;
 use super::rows::RowStyle;
 use crate::render::escape::push_name;
 
@@ -91,17 +92,17 @@ pub(crate) fn push_requests(buffer: &mut Vec<u8>, requests: RequestCounts) {
 }
 
 /// Appends the address of an object, of a version with a tab and its id. A line is a line whatever
-/// the key has: line breaks are shown as `\n` and `\r`.
+/// the key has: the address of a key with a line break is a string of JSON, with its quotes, which
+/// nothing takes for the address of another key.
 pub(super) fn push_address(buffer: &mut Vec<u8>, entry: &Entry<'_>, bucket: &str, escape: bool) {
     let start = buffer.len();
-    buffer.extend_from_slice(b"s3://");
-    buffer.extend_from_slice(bucket.as_bytes());
-    buffer.push(b'/');
     let key = entry.object.key;
-    if !escape && key.contains(['\n', '\r']) {
-        let visible = key.replace('\n', "\\n").replace('\r', "\\r");
-        buffer.extend_from_slice(visible.as_bytes());
+    if key.contains(['\n', '\r']) {
+        push_string(buffer, &format!("s3://{bucket}/{key}"));
     } else {
+        buffer.extend_from_slice(b"s3://");
+        buffer.extend_from_slice(bucket.as_bytes());
+        buffer.push(b'/');
         push_name(buffer, key, escape);
     }
     if let Some(version) = &entry.version {
@@ -159,8 +160,12 @@ mod tests {
         };
         let version = Some(VersionInfo { id: "v1", is_latest: true, is_delete_marker: false });
         assert_eq!(line("a b/\\\t", None, false), "s3://b/a b/\\\t\n");
-        assert_eq!(line("a\nb\rc", None, false), "s3://b/a\\nb\\rc\n");
-        assert_eq!(line("a\nb\u{1b}", None, true), "s3://b/a\\nb\\u{1b}\n");
+        assert_eq!(line("a\u{1b}", None, true), "s3://b/a\\u{1b}\n");
+        // It was the line of a key with a backslash and a letter.
+        for escape in [false, true] {
+            let quoted = line("a\nb\r\\n\u{1b}", None, escape);
+            assert_eq!(quoted, "\"s3://b/a\\nb\\r\\\\n\\u001b\"\n");
+        }
         assert_eq!(line("k", version, false), "s3://b/k\tv1\n");
     }
 

@@ -109,7 +109,8 @@ pub struct Find {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ListFormat {
     /// The lines of `aws s3 ls --recursive`; those of find are addresses, with --versions followed
-    /// by a tab and the version id. A line break in a key is shown as \n or \r by find.
+    /// by a tab and the version id. find puts the address of a key with a line break into quotes,
+    /// as a JSON string.
     Text,
     /// A JSON object a line.
     Jsonl,
