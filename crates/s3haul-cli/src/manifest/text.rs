@@ -481,13 +481,8 @@ const NO_REPORT: &str = "it is no row of a report, which has an `event` and an `
 fn json_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let Some(key) = json.key else {
-        // Listings end with an event that holds totals.
-        return match json.event.as_deref() {
-            None => Err("it has no `key`".to_owned()),
-            Some("object") if json.outcome.is_empty() => Err(NO_REPORT.to_owned()),
-            Some("object") => Err("it is a row of a report: say --from-format report".to_owned()),
-            Some(_) => Ok(None),
-        };
+        let event = json.event.ok_or("it has no `key`")?;
+        return no_object(&event, !json.outcome.is_empty()).map_or(Ok(None), Err);
     };
     let mut row = Row {
         bucket: json.bucket,
@@ -505,6 +500,22 @@ fn json_entry(line: &str) -> Named {
         return Err(format!("`{time}` is not {}", Column::LastModified.meaning()));
     }
     Ok(Some(row.into_entry()))
+}
+
+/// What is wrong with an event that names no object. Nothing with the totals of a listing, at its
+/// end.
+fn no_object(event: &str, has_outcome: bool) -> Option<String> {
+    Some(match event {
+        "listing_summary" => return None,
+        "object" if has_outcome => "it is a row of a report: say --from-format report".to_owned(),
+        "object" => NO_REPORT.to_owned(),
+        "error" | "fatal" | "warning" => format!(
+            "it is the event `{event}`, so that the listing did not come to its end, or lacks \
+             something"
+        ),
+        "prefix" => "it is a prefix, and no object: have them listed with --recursive".to_owned(),
+        _ => format!("it is the event `{event}`, which names no object"),
+    })
 }
 
 fn report_entry(line: &str) -> Named {

@@ -149,6 +149,22 @@ fn json_lines_are_those_of_listings() {
     assert!(entries(TextFormat::Jsonl, text.as_bytes())[1].as_ref().unwrap().facts.is_some());
 }
 
+/// They were passed over, so that a listing that had failed was one of fewer objects.
+#[test]
+fn a_listing_that_says_that_it_failed_is_an_error() {
+    for (event, why) in [
+        ("error", "the listing did not come to its end"),
+        ("fatal", "the listing did not come to its end"),
+        ("warning", "or lacks something"),
+        ("prefix", "it is a prefix, and no object"),
+        ("line", "it is the event `line`, which names no object"),
+    ] {
+        let text = format!("{{\"key\":\"a\"}}\n{{\"event\":\"{event}\",\"message\":\"m\"}}\n");
+        let found = keys(TextFormat::Jsonl, &text);
+        assert!(found.len() == 2 && found[1].contains(why), "{found:?}");
+    }
+}
+
 #[test]
 fn reports_name_what_was_done() {
     let json = "{\"v\":1,\"event\":\"report\",\"action\":\"cp\",\"source\":\"s3://b\"}\n\

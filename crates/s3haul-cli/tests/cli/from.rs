@@ -154,6 +154,29 @@ fn what_is_no_report_is_not_read_as_one() {
     }
 }
 
+/// It was taken for a whole one, and prefixes and reports of `run` for lists of nothing.
+#[test]
+fn a_json_listing_that_failed_or_names_no_object_is_refused() {
+    let bench = Bench::with_objects(&["a", "d/b"]);
+    bench.file("commands", "head s3://box/a\n");
+    bench.ok("run commands --report run.jsonl");
+    let failed = stdout(&bench.run("list s3://none --json"));
+    let listed = bench.ok("list s3://box --json");
+    for (text, why) in [
+        (failed.clone(), "did not come to its end"),
+        (listed + &failed, "did not come to its end"),
+        (bench.ok("ls s3://box --json"), "--recursive"),
+        (bench.read("run.jsonl"), "it is the event `run`"),
+    ] {
+        let output = bench.run_with_input("tag set s3://box --from - --tags a=b", &text);
+        assert_eq!(output.status.code(), Some(1), "{text} {output:?}");
+        assert!(stderr(&output).contains(why), "{output:?}");
+    }
+    let listed = bench.ok("ls s3://box --recursive --summarize --json");
+    let output = bench.run_with_input("rm s3://box --from -", &listed);
+    assert_eq!((output.status.code(), keys(&bench)), (Some(0), vec![]), "{output:?}");
+}
+
 #[test]
 fn filters_and_scripts_apply() {
     let bench = Bench::with_objects(&["a.txt", "b.log", "long-name.log"]);
