@@ -312,6 +312,45 @@ fn an_old_version_that_became_current_is_left_alone() {
     assert_eq!(bench.ok("cat s3://box/a"), "first");
 }
 
+/// Its old marker was removed, which brought nothing back, and that was done with exit status 0.
+#[test]
+fn an_object_that_was_removed_again_is_not_brought_back_by_a_plan() {
+    for (command, again) in [
+        ("undelete s3://box/a", &["cp new s3://box/a --quiet", "rm s3://box/a"][..]),
+        ("undelete s3://box/a", &["rm s3://box/a"]),
+        ("undelete s3://box --recursive", &["rm s3://box/a"]),
+        ("undelete s3://box --recursive", &["undelete s3://box/a", "rm s3://box/a"]),
+    ] {
+        let bench = Bench::with_objects(&["a", "b"]);
+        bench.ok("versioning enable s3://box");
+        bench.file("new", "new");
+        bench.ok("rm s3://box/b --quiet");
+        bench.ok("rm s3://box/a --quiet");
+        bench.ok("rm s3://box/a --quiet");
+        plan(&bench, command);
+        for args in again {
+            bench.ok(args);
+        }
+        let before = bench.lines("versions s3://box/a");
+        let output = bench.run("apply p.parquet");
+        assert_eq!(output.status.code(), Some(1), "{command} {again:?} {output:?}");
+        let messages = stderr(&output);
+        let changed = messages.matches("the object has changed since this was planned").count();
+        assert_eq!(changed, 2, "{messages}");
+        assert_eq!(bench.lines("versions s3://box/a"), before);
+        let is_back = stdout(&output).contains("undelete: s3://box/b");
+        assert_eq!(is_back, command.contains("--recursive"), "{output:?}");
+    }
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.ok("versioning enable s3://box");
+    for key in ["a", "a", "b"] {
+        bench.ok(&format!("rm s3://box/{key} --quiet"));
+    }
+    plan(&bench, "undelete s3://box --recursive");
+    assert_eq!(bench.ok("apply p.parquet").lines().count(), 3);
+    assert_eq!(bench.ok("list s3://box --format keys"), "a\nb\n");
+}
+
 #[test]
 fn an_object_is_removed_whose_name_is_that_of_a_folder_now() {
     let bench = Bench::with_objects(&["a", "keep"]);

@@ -82,6 +82,7 @@ impl ReportStream {
         let left = rows_left(self.through, self.rows);
         let Batch { names, found, rows, is_last } = next(names, job.plan.action, left).await?;
         self.names = (!is_last).then_some(names);
+        let is_first = self.rows == 0;
         self.rows += rows;
         let mut batch = found;
         let row = position(self.rows);
@@ -99,7 +100,7 @@ impl ReportStream {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
             return blocking(move || files(&job, &engine, &batch)).await.map(Some);
         }
-        objects(job, engine, &batch).await.map(Some)
+        objects(job, engine, &batch, is_first).await.map(Some)
     }
 }
 
@@ -270,14 +271,19 @@ struct Row<'a> {
     expected: Option<Box<Expected>>,
 }
 
-/// Objects that are named, as they are now.
-async fn objects(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch> {
+/// Objects that are named, as they are now; whether they are the first.
+async fn objects(
+    job: &Prepared,
+    engine: &Engine,
+    batch: &[Named],
+    is_first: bool,
+) -> Result<SourceBatch> {
     let looked = batch.iter().map(|named| object(job, engine, named));
     let mut rows = Vec::with_capacity(batch.len());
     for row in join_all(looked).await {
         rows.extend(row?);
     }
-    let rows = removals::still_old(job, engine, rows).await;
+    let rows = removals::still_old(job, engine, rows, is_first).await;
     let planned: Vec<_> = rows.iter().map(|row| head_of(row.expected.as_deref())).collect();
     let listed = rows.iter().zip(&planned).map(|(row, planned)| {
         let head = row.head.as_deref().unwrap_or(planned);

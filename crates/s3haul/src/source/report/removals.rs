@@ -84,23 +84,38 @@ pub(crate) async fn is_still_taken(
 }
 
 /// The rows whose versions are still noncurrent, of a job of `rm --noncurrent`: a version becomes
-/// current when the one that replaced it is removed for good. Each key is listed once, and a second
-/// time if one of its versions is no longer among the noncurrent ones.
+/// current when the one that replaced it is removed for good. Of a plan of `undelete`, those whose
+/// markers still hide their objects. Each key is listed once, and a second time if one of its
+/// versions is no longer among these.
 pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
     rows: Vec<Row<'n>>,
+    is_first: bool,
 ) -> Vec<Row<'n>> {
-    if !matches!(job.spec.versions, Some(VersionRule::Noncurrent { .. })) {
-        return rows;
-    }
+    let rule = match job.spec.versions {
+        Some(VersionRule::Noncurrent { .. }) => {
+            VersionRule::Noncurrent { keep: 0, older_than_s: None }
+        }
+        Some(VersionRule::Hiding { .. }) if rows.iter().any(|row| row.expected.is_some()) => {
+            VersionRule::Hiding { since_s: None }
+        }
+        _ => return rows,
+    };
     let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for row in &rows {
         by_key.entry(row.place.key).or_default().extend(row.place.version_id);
     }
+    // Markers of the first key may be among the rows before, and those of any key in another shard.
+    let first = rows.first().map(|row| row.place.key).filter(|_| !is_first);
+    let is_whole = &|key: &str| first != Some(key) && job.spec.shard.is_none();
     let asked = by_key.into_iter().map(|(key, versions)| async move {
-        let current = current_ones(job, engine, key, versions).await;
-        (key, current)
+        let found = match has_other_marker(job, engine, (key, rule), &versions).await {
+            Ok(true) if is_whole(key) => Ok(versions),
+            Ok(_) => outside(job, engine, (key, rule), versions).await,
+            Err(error) => Err(error),
+        };
+        (key, found)
     });
     let found: HashMap<_, _> = join_all(asked).await.into_iter().collect();
     let is_old = |row: &Row<'_>| {
@@ -123,16 +138,30 @@ pub(super) async fn still_old<'n>(
     rows.into_iter().filter(is_old).collect()
 }
 
-/// Which of some versions of a key exist and are not noncurrent.
-async fn current_ones<'v>(
+/// Whether the marker on top of a key, if it has one, is none of some that are to be removed: the
+/// object would stay hidden.
+async fn has_other_marker(
     job: &Prepared,
     engine: &Engine,
-    key: &str,
+    (key, rule): (&str, VersionRule),
+    markers: &BTreeSet<&str>,
+) -> Result<bool> {
+    if !matches!(rule, VersionRule::Hiding { .. }) {
+        return Ok(false);
+    }
+    let top = find_version(job, engine, key, rule).await?;
+    Ok(top.is_some_and(|top| !markers.contains(&*top)))
+}
+
+/// Which of some versions of a key exist and are none that a rule takes.
+async fn outside<'v>(
+    job: &Prepared,
+    engine: &Engine,
+    (key, rule): (&str, VersionRule),
     mut versions: BTreeSet<&'v str>,
 ) -> Result<BTreeSet<&'v str>> {
-    let old = VersionRule::Noncurrent { keep: 0, older_than_s: None };
-    let old = versions_among(job, engine, (key, old), &versions).await?;
-    versions.retain(|version| !old.contains(*version));
+    let taken = versions_among(job, engine, (key, rule), &versions).await?;
+    versions.retain(|version| !taken.contains(*version));
     let all = VersionRule::All { older_than_s: None };
     let all = versions_among(job, engine, (key, all), &versions).await?;
     versions.retain(|version| all.contains(*version));
