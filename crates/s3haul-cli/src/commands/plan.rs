@@ -33,6 +33,8 @@ const SHOWN: usize = 10;
 const FOLDERS_MAX: usize = 100_000;
 /// Keys of one `DeleteObjects` request.
 const KEYS_MAX: u64 = 1000;
+/// What is said of a plan of `mv`, whose actions are those of `cp`.
+const MOVE: &str = "sources: each is removed once its target is safe";
 
 /// What a plan says.
 #[derive(Default)]
@@ -44,6 +46,10 @@ pub(super) struct Totals {
     deleted: BTreeMap<String, Count>,
     deleted_elsewhere: Count,
     charges: Charges,
+    /// The sources are removed, each once its target is safe.
+    is_move: bool,
+    /// S3 Batch Operations would not do what the job does.
+    is_not_for_batch: bool,
     /// Folders, where a page is written.
     tree: Option<PlanTree>,
 }
@@ -66,6 +72,8 @@ impl Totals {
     /// Adds the rows of a plan. Blocks.
     pub(super) fn add_all(&mut self, plan: &PlanFile) -> Result<(), Failure> {
         let effect = plan.job().and_then(effect).unwrap_or_default();
+        self.is_move |= effect.is_move;
+        self.is_not_for_batch |= elsewhere::refused_job(plan).is_some();
         self.charges.begin_job(effect, Timestamp::now().as_second());
         for row in plan.rows()? {
             self.add(row?);
@@ -138,7 +146,7 @@ impl Totals {
     /// What to consider before the plan is done.
     fn advice(&self) -> Vec<String> {
         let largest = self.largest.iter().map(|Reverse((bytes, _))| *bytes).max();
-        elsewhere::advice(&self.actions, largest.unwrap_or(0))
+        elsewhere::advice(&self.actions, largest.unwrap_or(0), !self.is_not_for_batch)
     }
 
     /// Everything, for people.
@@ -146,6 +154,9 @@ impl Totals {
         let mut lines = Vec::new();
         for (action, Count { objects, bytes }) in &self.actions {
             lines.push(format!("{action}: {objects} objects, {bytes} bytes"));
+        }
+        if self.is_move {
+            lines.push(MOVE.to_owned());
         }
         for (reason, count) in &self.reasons {
             lines.push(format!("because of `{reason}`: {count}"));
@@ -191,6 +202,9 @@ impl Totals {
         let mut next =
             Section::new("What to do", &[("What", Unit::Text), ("Command", Unit::Command)]);
         next.push(["Do it".into(), format!("s3haul apply {}", quoted(file)).into()]);
+        if self.is_move {
+            next.push([MOVE.into(), "".into()]);
+        }
         for text in self.advice() {
             next.push([text.into(), "".into()]);
         }
@@ -286,6 +300,8 @@ pub(super) fn show(
 #[derive(Serialize)]
 struct PlanLine<'a> {
     actions: &'a BTreeMap<&'static str, Count>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removes_sources: bool,
     reasons: &'a BTreeMap<String, u64>,
     requests: estimate::Requests,
     #[serde(flatten)]
@@ -306,6 +322,7 @@ fn push_json(buffer: &mut Vec<u8>, totals: &Totals, prices: &PriceTable) {
     let (largest, advice) = (totals.largest(), totals.advice());
     let line = PlanLine {
         actions: &totals.actions,
+        removes_sources: totals.is_move,
         reasons: &totals.reasons,
         requests: estimate::Requests::of(totals.summary().requests_planned),
         changes: estimate::Changes::of(&totals.charges, prices),

@@ -409,6 +409,41 @@ fn a_plan_is_printed_as_a_manifest_for_s3_batch_operations() {
     assert!(said.contains("1 left out: S3 Batch Operations copy, tag and restore"), "{said}");
 }
 
+/// Their manifests were printed with exit status 0: sources stayed, other tags were lost, and
+/// copies got other keys.
+#[test]
+fn what_s3_batch_operations_would_do_wrongly_is_no_manifest() {
+    let bench = Bench::with_objects(&["x/a", "x/b"]);
+    bench.ok("mb s3://other");
+    for (command, why) in [
+        ("mv --recursive s3://box/x/ s3://other/x/", "remove no source"),
+        ("tag add --recursive s3://box/x/ --tags a=b", "replace all tags"),
+        ("tag remove --recursive s3://box/x/ --keys a", "replace all tags"),
+    ] {
+        plan(&bench, command);
+        let output = bench.run("plan show p.parquet --format s3-batch");
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(255), ""), "{command}");
+        assert!(stderr(&output).contains(why), "{output:?}");
+    }
+    plan(&bench, "mv --recursive s3://box/x/ s3://other/x/");
+    assert!(bench.ok("plan show p.parquet").contains("sources: each is removed"));
+    assert!(bench.ok("plan show p.parquet --json").contains("\"removes_sources\":true"));
+    plan(&bench, "cp --recursive s3://box/x/ s3://other/x/");
+    assert!(!bench.ok("plan show p.parquet").contains("sources:"));
+    for (template, lines, why) in [
+        ("new-{key}", 0, "2 left out: S3 Batch Operations copy to the same key"),
+        ("js:k=>(k.endsWith('a')?'a':'b')+'/x/'+k", 1, "behind one prefix of one bucket"),
+    ] {
+        let command = format!("cp --recursive s3://box/x/ s3://other --to-key {template}");
+        plan(&bench, &command);
+        let output = bench.run("plan show p.parquet --format s3-batch");
+        let code = if lines == 0 { 1 } else { 2 };
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert_eq!(stdout(&output).lines().count(), lines, "{output:?}");
+        assert!(stderr(&output).contains(why), "{output:?}");
+    }
+}
+
 #[test]
 fn a_plan_that_cannot_be_made_or_done_is_refused() {
     let bench = Bench::with_objects(&["a"]);

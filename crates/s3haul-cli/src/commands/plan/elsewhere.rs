@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use s3haul::event::ActionKind;
+use s3haul::job::value::{Job, TagAction, Task};
 use s3haul::location::{Location, ObjectName};
 
 use super::{Count, push_line};
@@ -20,13 +21,20 @@ const MANY_OBJECTS: u64 = 1_000_000;
 /// Largest object that S3 Batch Operations copy:
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/batch-ops-copy-object.html>.
 const BATCH_COPY_BYTES_MAX: u64 = 5_000_000_000;
+/// Why a copy is left out that another job of S3 Batch Operations could do.
+const OTHER_PLACE: &str = "a job of S3 Batch Operations puts all its copies behind one prefix of \
+                           one bucket, and the first copy has another one";
 
 /// All but what a manifest has as it is.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// What to consider before a plan is done. Nothing for those that one machine does in a day.
-pub(super) fn advice(actions: &BTreeMap<&'static str, Count>, largest: u64) -> Vec<String> {
+pub(super) fn advice(
+    actions: &BTreeMap<&'static str, Count>,
+    largest: u64,
+    is_for_batch: bool,
+) -> Vec<String> {
     let sum = |names: &[&str]| {
         let counts = names.iter().filter_map(|name| actions.get(name));
         counts.fold(Count::default(), |sum, count| Count {
@@ -52,7 +60,7 @@ pub(super) fn advice(actions: &BTreeMap<&'static str, Count>, largest: u64) -> V
              faster, unless source and target are of different services"
                 .to_owned(),
         );
-        let is_possible = others == 0 && largest <= BATCH_COPY_BYTES_MAX;
+        let is_possible = is_for_batch && others == 0 && largest <= BATCH_COPY_BYTES_MAX;
         if is_possible && actions.len() == 1 {
             advice.push(
                 "S3 Batch Operations do this without a machine of yours, for 0.25 $ and 1 $ for \
@@ -70,17 +78,25 @@ pub(super) fn advice(actions: &BTreeMap<&'static str, Count>, largest: u64) -> V
 /// with a warning. Blocks.
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/batch-ops-create-job.html>
 pub(super) fn print_manifest(plan: &PlanFile, printer: &Printer) -> Result<u8, Failure> {
+    if let Some(why) = refused_job(plan) {
+        return Err(Failure::other(why));
+    }
     let mut left_out: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut first: Option<(ActionKind, bool)> = None;
+    let mut place = None;
     for row in plan.rows()? {
         let row = row?;
-        if let Some(reason) = refusal(&row) {
+        let found = target_place(&row);
+        let is_elsewhere = found.is_some() && place.as_ref().is_some_and(|place| found != *place);
+        let other = is_elsewhere.then_some(OTHER_PLACE);
+        if let Some(reason) = refusal(&row, found.is_some()).or(other) {
             *left_out.entry(reason).or_default() += 1;
             continue;
         }
         let Location::Object(ObjectName { bucket, key, version_id }) = &row.source else {
             continue;
         };
+        place.get_or_insert(found);
         let (action, has_version) = *first.get_or_insert((row.action, version_id.is_some()));
         if action != row.action {
             return Err(Failure::other(
@@ -109,13 +125,25 @@ pub(super) fn print_manifest(plan: &PlanFile, printer: &Printer) -> Result<u8, F
     })
 }
 
+/// Why S3 Batch Operations would not do what the job of a plan does, if so.
+pub(super) fn refused_job(plan: &PlanFile) -> Option<&'static str> {
+    let job = plan.job().and_then(|job| Job::from_json(job.as_bytes()).ok())?;
+    match job.task {
+        Task::Move(_) => Some("the plan is of `mv`, and S3 Batch Operations remove no source"),
+        Task::Tag(task) if !matches!(task.action, TagAction::Set(_) | TagAction::Clear) => {
+            Some("S3 Batch Operations replace all tags: they neither add to them nor remove some")
+        }
+        _ => None,
+    }
+}
+
 /// Why S3 Batch Operations cannot do an action, if so.
-fn refusal(row: &PlanRow) -> Option<&'static str> {
+fn refusal(row: &PlanRow, has_place: bool) -> Option<&'static str> {
     match row.action {
         ActionKind::Copy if row.expected.source.size > BATCH_COPY_BYTES_MAX => {
             Some("S3 Batch Operations copy no objects of more than 5 GB")
         }
-        ActionKind::Copy if !keeps_its_key(row) => {
+        ActionKind::Copy if !has_place => {
             Some("S3 Batch Operations copy to the same key behind a prefix and no other")
         }
         ActionKind::Copy | ActionKind::Tag | ActionKind::Restore => None,
@@ -123,12 +151,16 @@ fn refusal(row: &PlanRow) -> Option<&'static str> {
     }
 }
 
-fn keeps_its_key(row: &PlanRow) -> bool {
+/// The bucket of a copy and the folder, or nothing, that its key is put behind; none where it gets
+/// another key.
+fn target_place(row: &PlanRow) -> Option<(String, String)> {
     match (&row.source, &row.target) {
         (Location::Object(source), Some(Location::Object(target))) => {
-            target.key.ends_with(&source.key)
+            let folder = target.key.strip_suffix(&source.key)?;
+            let is_folder = folder.is_empty() || folder.ends_with('/');
+            is_folder.then(|| (target.bucket.clone(), folder.to_owned()))
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -138,7 +170,7 @@ mod tests {
 
     fn advice_of(actions: &[(&'static str, u64, u64)], largest: u64) -> String {
         let count = |&(name, objects, bytes)| (name, Count { objects, bytes });
-        advice(&actions.iter().map(count).collect(), largest).join("\n")
+        advice(&actions.iter().map(count).collect(), largest, true).join("\n")
     }
 
     #[test]
