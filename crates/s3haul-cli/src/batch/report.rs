@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::exit;
 use crate::failure::Failure;
 use crate::render::{csv, json};
-use crate::report::{Format, Records};
+use crate::report::{Format, Records, open_alone};
 
 /// Names of the columns.
 const COLUMNS: [&str; 6] = ["event", "outcome", "line", "exit_code", "command", "error"];
@@ -100,7 +100,7 @@ impl LineReport {
         }
         RowOut { event: "run", source, ..RowOut::default() }.push(format, &mut first);
         let open = || {
-            let mut file = File::create(path)?;
+            let mut file = open_alone(path)?;
             file.write_all(&first)?;
             let state = Mutex::new(State { file, failure: None });
             Ok(Self { path: path.to_owned(), format, state })

@@ -16,4 +16,4 @@ pub(crate) use reader::{FailedNames, action_of, location};
 pub(crate) use records::Records;
 pub(crate) use row::{Format, Sides, is_parquet, text};
 pub(crate) use sink::Recorded;
-pub(crate) use writer::ReportWriter;
+pub(crate) use writer::{ReportWriter, open_alone};

@@ -133,7 +133,7 @@ impl Drop for ReportWriter {
 
 /// Makes or empties a file that no other command is writing, such as another line of `run`: their
 /// rows would lie over each other. Where files cannot be locked that is not looked for.
-fn open_alone(path: &Path) -> io::Result<File> {
+pub(crate) fn open_alone(path: &Path) -> io::Result<File> {
     let file = File::options().write(true).create(true).truncate(false).open(path)?;
     if !file.metadata()?.is_file() {
         return Ok(file);

@@ -185,6 +185,21 @@ fn an_interrupt_ends_all_commands() {
     assert!(report.lines().count() < 1_000);
 }
 
+/// Their rows lay over each other, with exit status 0.
+#[test]
+fn the_report_of_a_run_is_not_also_that_of_a_line() {
+    let bench = Bench::with_objects(&["a"]);
+    for name in ["r.jsonl", "r.csv"] {
+        bench.file("f", &format!("cp s3://box/a s3://box/b --report {name}\n"));
+        let output = bench.run(&format!("run f --report {name}"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains("another command is writing it"), "{output:?}");
+        let rows = bench.read(name);
+        let is_whole = rows.lines().last().is_some_and(|row| row.contains("complete"));
+        assert!(is_whole && rows.contains("failed"), "{rows}");
+    }
+}
+
 #[test]
 fn lines_keep_no_journal() {
     let bench = Bench::with_objects(&["a"]);
