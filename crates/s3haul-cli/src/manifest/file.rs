@@ -37,6 +37,7 @@ pub(crate) struct ManifestFile {
     name: String,
     asked: Option<ManifestFormat>,
     bucket: String,
+    is_dry_run: bool,
     client: Client,
     /// It can be read from its beginning more than once.
     is_lasting: bool,
@@ -57,7 +58,7 @@ impl ManifestFile {
     /// Looks whether there is one, where that takes no request; the client reads it where it is
     /// an object, and the parts of an inventory.
     pub(crate) fn open(settings: ManifestSettings, client: Client) -> Result<Self, Failure> {
-        let ManifestSettings { place, format, bucket } = settings;
+        let ManifestSettings { place, format, bucket, is_dry_run } = settings;
         let (name, is_lasting) = match &place {
             ManifestPlace::Input => ("-".to_owned(), false),
             ManifestPlace::Object(object) => (object.to_string(), true),
@@ -73,7 +74,7 @@ impl ManifestFile {
             }
         };
         let is_taken = AtomicBool::new(false);
-        Ok(Self { place, name, asked: format, bucket, client, is_lasting, is_taken })
+        Ok(Self { place, name, asked: format, bucket, is_dry_run, client, is_lasting, is_taken })
     }
 
     fn source(&self) -> Result<Source, Error> {
@@ -131,7 +132,10 @@ impl ManifestFile {
         let text = BufReader::with_capacity(HEAD_MAX, rest);
         let text = Box::new(Cursor::new(head).chain(text));
         Ok(match (format, file) {
-            (Format::Text(format), _) => Ok(Box::new(TextEntries::new(text, format, &self.name))),
+            (Format::Text(format), _) => {
+                let entries = TextEntries::new(text, format, &self.name);
+                Ok(Box::new(entries.in_dry_run(self.is_dry_run)))
+            }
             (Format::Inventory, _) => InventoryEntries::new(self.client.clone(), text, &self.name)
                 .map(|entries| Box::new(entries) as Entries),
             (Format::Parquet, Some(file)) => {
@@ -215,7 +219,10 @@ mod tests {
     fn open(path: &Path) -> Result<ManifestFile, Failure> {
         let place = ManifestPlace::File(path.to_owned());
         let client = Client::new(ClientConfig::default(), Env::system()).unwrap();
-        ManifestFile::open(ManifestSettings { place, format: None, bucket: String::new() }, client)
+        ManifestFile::open(
+            ManifestSettings { place, format: None, bucket: String::new(), is_dry_run: false },
+            client,
+        )
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(super) struct TextEntries {
     name: String,
     number: u64,
     is_over: bool,
+    is_dry_run: bool,
 }
 
 /// How a row is read.
@@ -86,13 +87,20 @@ impl TextEntries {
             TextFormat::ReportCsv => Shape::ReportCsv,
             TextFormat::ReportJsonl => Shape::ReportJsonl,
         };
-        Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
+        let name = name.to_owned();
+        Self { text, shape, name, number: 0, is_over: false, is_dry_run: false }
+    }
+
+    /// Takes rows of a dry run, where this is one.
+    pub(super) fn in_dry_run(self, is_dry_run: bool) -> Self {
+        Self { is_dry_run, ..self }
     }
 
     /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
     pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
         let shape = Shape::Cells { columns, is_url_encoded: true };
-        Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
+        let name = name.to_owned();
+        Self { text, shape, name, number: 0, is_over: false, is_dry_run: false }
     }
 
     /// The next entry; rows that name nothing are passed over.
@@ -102,7 +110,7 @@ impl TextEntries {
                 Shape::Lines => self.line()?.map(|line| line_entry(&line)),
                 Shape::Guessed => self.line()?.map(|line| guessed_entry(&line)),
                 Shape::Jsonl => self.line()?.map(|line| json_entry(&line)),
-                Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line)),
+                Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line, self.is_dry_run)),
                 _ => self.record()?.map(|cells| self.cells_entry(&cells)),
             };
             match found {
@@ -167,6 +175,7 @@ impl TextEntries {
                 check_count(cells, count)?;
                 let cell = |index: usize| cells[index].as_str();
                 let version_id = version_id.map_or("", cell);
+                refuse_dry_run(cell(outcome), self.is_dry_run)?;
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
             }
             Shape::Cells { columns, is_url_encoded } => {
@@ -518,7 +527,7 @@ fn no_object(event: &str, has_outcome: bool) -> Option<String> {
     })
 }
 
-fn report_entry(line: &str) -> Named {
+fn report_entry(line: &str, is_dry_run: bool) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let event = json.event.unwrap_or_default();
     let is_of_report = match event.as_str() {
@@ -529,8 +538,20 @@ fn report_entry(line: &str) -> Named {
     if !is_of_report {
         return Err(NO_REPORT.to_owned());
     }
+    refuse_dry_run(&json.outcome, is_dry_run)?;
     let version_id = json.version_id.unwrap_or_default();
     acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
+}
+
+/// Refuses what was not done, where it would be taken for done: objects that were never copied
+/// would be removed.
+fn refuse_dry_run(outcome: &str, is_dry_run: bool) -> Result<(), String> {
+    if outcome != "dry_run" || is_dry_run {
+        return Ok(());
+    }
+    Err("the report is of a dry run, so that nothing of it was done: it is taken with --dryrun and \
+         for plans only"
+        .to_owned())
 }
 
 /// The object of a row of a report. What failed or was skipped was not done, and is left out:

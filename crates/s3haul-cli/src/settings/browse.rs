@@ -61,6 +61,7 @@ impl BrowseSettings {
                 place: ManifestPlace::File(path),
                 format: None,
                 bucket: String::new(),
+                is_dry_run: true,
             };
             BrowsePlace::File(manifest, Box::new(settings.client.clone()))
         };

@@ -19,6 +19,8 @@ pub(crate) struct ManifestSettings {
     pub(crate) format: Option<ManifestFormat>,
     /// The bucket of the command, or nothing.
     pub(crate) bucket: String,
+    /// Nothing is done, so that a report may be of a dry run.
+    pub(crate) is_dry_run: bool,
 }
 
 /// Where a manifest is.
@@ -61,7 +63,7 @@ impl ManifestSettings {
             ));
         }
         let bucket = s3_uri::parse(&spec.source).map(|name| name.bucket).unwrap_or_default();
-        Ok(Some(Self { place, format: *format, bucket }))
+        Ok(Some(Self { place, format: *format, bucket, is_dry_run: spec.dry_run }))
     }
 }
 

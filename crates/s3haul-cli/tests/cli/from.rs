@@ -177,6 +177,25 @@ fn a_json_listing_that_failed_or_names_no_object_is_refused() {
     assert_eq!((output.status.code(), keys(&bench)), (Some(0), vec![]), "{output:?}");
 }
 
+/// What was never copied was removed.
+#[test]
+fn a_report_of_a_dry_run_is_for_dry_runs_and_plans() {
+    let bench = Bench::with_objects(&["d/a", "d/b"]);
+    for name in ["r.csv", "r.jsonl"] {
+        bench.ok(&format!("cp s3://box/d t --recursive --report {name} --dryrun"));
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box/d --from {name}"));
+        assert_eq!((lines, code), (vec![], 1), "{messages}");
+        assert!(messages.contains("the report is of a dry run"), "{messages}");
+        let dry = run(&bench, &format!("rm s3://box/d --from {name} --dryrun"));
+        assert_eq!((dry.0.len(), dry.2), (2, 0), "{}", dry.1);
+        let plan = run(&bench, &format!("plan rm s3://box/d --from {name} --plan {name}.parquet"));
+        assert_eq!(plan.2, 0, "{}", plan.1);
+    }
+    assert_eq!(keys(&bench), ["d/a", "d/b"]);
+    bench.ok("apply r.csv.parquet");
+    assert_eq!(keys(&bench), [""; 0]);
+}
+
 #[test]
 fn filters_and_scripts_apply() {
     let bench = Bench::with_objects(&["a.txt", "b.log", "long-name.log"]);

@@ -160,7 +160,7 @@ fn reports_name_versions_and_bring_them_back() {
     // Nor is a version for the object: neither by a run without the flag, nor by a manifest.
     let output = bench.run("rm --recursive s3://box --retry-failed failed.jsonl");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    bench.file("done.jsonl", &failed.replace("\"failed\"", "\"dry_run\""));
+    bench.file("done.jsonl", &failed.replace("\"failed\"", "\"done\""));
     let output = bench.run("rm s3://box --from done.jsonl");
     assert!(stderr(&output).contains("names a version of it"), "{output:?}");
     assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
