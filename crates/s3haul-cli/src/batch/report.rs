@@ -3,7 +3,7 @@
 //! Rows are written when their lines end, so that a command that was killed leaves what it had
 //! done. Columns are only ever added, at the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -194,6 +194,11 @@ impl FailedLines {
             return Err(Failure::usage(message));
         }
         Ok(failed)
+    }
+
+    /// The numbers of the lines that failed.
+    pub(crate) fn numbers(&self) -> BTreeSet<u64> {
+        self.lines.keys().copied().collect()
     }
 
     /// Whether a line failed; an error where it is another one by now.

@@ -132,6 +132,7 @@ impl Shared {
         let mut reader = BufReader::new(stream);
         let mut parser = Parser::new();
         let mut bytes = Vec::new();
+        let mut failed = self.failed.as_ref().map(FailedLines::numbers).unwrap_or_default();
         for number in 1.. {
             bytes.clear();
             let read = reader.by_ref().take(LINE_MAX).read_until(b'\n', &mut bytes);
@@ -143,9 +144,17 @@ impl Shared {
                 reader.skip_until(b'\n').map_err(|error| self.cannot_read(&error))?;
             }
             let Some(item) = self.item(&mut parser, number, &bytes) else { continue };
+            failed.remove(&number);
             if !take(item)? {
                 return Ok(());
             }
+        }
+        if let Some(number) = failed.first() {
+            let source = self.settings.source();
+            return Err(Failure::usage(format!(
+                "line {number} failed according to the report, and `{source}` has no command \
+                 there any more"
+            )));
         }
         self.refuse_changed(file.as_ref())
     }

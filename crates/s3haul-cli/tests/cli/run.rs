@@ -134,6 +134,28 @@ fn nothing_more_is_started_after_an_error_where_that_is_asked() {
     assert!(stderr(&output).contains("note: the report is of a run that did not"), "{output:?}");
 }
 
+/// Nothing was run, with exit status 0.
+#[test]
+fn a_failed_line_that_is_not_there_any_more_is_an_error() {
+    let bench = Bench::with_objects(&["a"]);
+    let lines = "rm s3://box/a\nls s3://nobox\n";
+    bench.file("f", lines);
+    assert_eq!(bench.status("run f --report r.jsonl"), 1);
+    for edited in ["rm s3://box/a\n# ls s3://nobox\n", "rm s3://box/a\n\nls s3://nobox\n", "\n"] {
+        bench.file("f", edited);
+        for flags in ["", "--dryrun"] {
+            let output = bench.run(&format!("run f --retry-failed r.jsonl {flags}"));
+            assert_eq!(output.status.code(), Some(252), "{edited} {output:?}");
+            assert!(stderr(&output).contains("line 2 failed according to"), "{output:?}");
+        }
+    }
+    let output = bench.run_with_input("run - --report r.jsonl", lines);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let output = bench.run_with_input("run - --retry-failed r.jsonl", "rm s3://box/a\n");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("line 2 failed according to"), "{output:?}");
+}
+
 /// Thousands of commands are one process and keep the limits of one job.
 #[test]
 fn ten_thousand_commands_have_the_limits_of_one() {
