@@ -372,7 +372,7 @@ impl Run {
         let status = match () {
             () if self.shared.printer.output_is_closed() => exit::BROKEN_PIPE,
             () if failed > 0 || !came_to_end || written.is_err() => exit::FAILED,
-            () if warned > 0 => exit::WARNED,
+            () if warned > 0 || !was_complete => exit::WARNED,
             () => exit::SUCCESS,
         };
         if self.settings.json {

@@ -106,7 +106,7 @@ pub(crate) async fn run_observed(
     let running = Box::pin(run_transfer(spec, clients, streams, events, interrupt.token()));
     let result = running.await;
     drop(ticker);
-    let summary = result.map_err(failure_of_job)?;
+    let mut summary = result.map_err(failure_of_job)?;
     if let Some(message) = interrupt.message().filter(|_| summary.cancelled) {
         sink.notice(message);
     }
@@ -115,7 +115,7 @@ pub(crate) async fn run_observed(
     }
     sought.advise(&summary, &sink).await;
     sink.finish();
-    let recorded = reports.finish(&summary, &sink);
+    let recorded = reports.finish(&mut summary, &sink);
     let broken_pipe = writes_stream && printer.output_is_closed();
     let status = exit::of_transfer(&summary, broken_pipe, recorded);
     let closing = Closing {
@@ -423,8 +423,9 @@ impl Reports {
         }
     }
 
-    /// Ends the report; false where it could not be written.
-    fn finish(self, summary: &Summary, sink: &CommandSink) -> bool {
+    /// Ends the report; false where it could not be written. That the report of an earlier run does
+    /// not have everything is a warning.
+    fn finish(self, summary: &mut Summary, sink: &CommandSink) -> bool {
         let came_to_end = !summary.cancelled && !summary.fatal;
         let planned = self.plan.filter(|_| came_to_end).map_or(Ok(()), |plan| {
             if summary.failed + summary.not_tried > 0 {
@@ -445,6 +446,7 @@ impl Reports {
         let is_complete = self.failed.is_none_or(|failed| failed.is_complete());
         if came_to_end && !is_complete {
             sink.notice(INCOMPLETE);
+            summary.warnings += 1;
         }
         let written =
             self.writer.map_or(Ok(()), |report| report.finish(came_to_end && is_complete));

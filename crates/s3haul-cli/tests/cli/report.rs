@@ -312,7 +312,7 @@ fn the_report_of_an_interrupted_command_says_so() {
     assert!(done.len() < 1_000 && done.iter().all(|outcome| outcome == "done"), "{done:?}");
     let again = "cp --recursive t s3://box --retry-failed r.jsonl --report r2.jsonl";
     let output = bench.run(again);
-    assert_eq!((stdout(&output).as_str(), output.status.code()), ("", Some(0)));
+    assert_eq!((stdout(&output).as_str(), output.status.code()), ("", Some(2)));
     assert!(stderr(&output).starts_with("note: the report is of a command that did not come"));
     assert_eq!(rows(&bench, "r2.jsonl").last().unwrap()["outcome"], "incomplete");
 }

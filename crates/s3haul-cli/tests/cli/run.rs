@@ -130,8 +130,11 @@ fn nothing_more_is_started_after_an_error_where_that_is_asked() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert_eq!(bench.lines("list s3://box --format keys --sort"), ["b", "c"]);
     assert!(bench.read("r.csv").ends_with("end,incomplete,,,,\n"));
-    let output = bench.run("run f --retry-failed r.csv");
+    bench.ok("mb s3://nobox");
+    let output = bench.run("run f --retry-failed r.csv --report again.csv");
     assert!(stderr(&output).contains("note: the report is of a run that did not"), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(bench.read("again.csv").ends_with("end,incomplete,,,,\n"));
 }
 
 /// Nothing was run, with exit status 0.
