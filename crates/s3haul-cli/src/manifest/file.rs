@@ -229,8 +229,8 @@ mod tests {
     fn a_file_is_read_from_its_beginning_each_time_packed_or_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
-        let long = "x".repeat(3 * HEAD_MAX);
-        let text = format!("\u{feff}first\n{long}\n");
+        let long = vec!["x".repeat(1000); 3 * HEAD_MAX / 1000];
+        let text = format!("\u{feff}first\n{}\n", long.join("\n"));
         let mut packed = Vec::new();
         // Two members, as some programs append them.
         for part in [&text[..9], &text[9..]] {
@@ -245,7 +245,8 @@ mod tests {
             for _ in 0..2 {
                 let keys: Vec<_> =
                     manifest.entries().unwrap().map(|entry| entry.unwrap().key).collect();
-                assert_eq!(keys, ["first", &long]);
+                assert_eq!(keys[0], "first");
+                assert_eq!(keys[1..], long);
             }
         }
     }

@@ -6,8 +6,8 @@ use s3haul::job::ManifestEntry;
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::error::Result;
 
-use super::row::{Column, Row};
-use crate::table::{TableError, TableReader};
+use super::row::{Column, Row, TEXT_MAX, TOO_LONG};
+use crate::table::{Cell, TableError, TableReader};
 
 /// The entries of a file. After an error there are no more.
 pub(super) struct ParquetEntries {
@@ -49,15 +49,18 @@ impl ParquetEntries {
                 rows.resize_with(row + 1, Row::default);
             }
             let column = Column::ALL[column];
-            let is_right = rows[row].take(column, cell);
+            let is_long = matches!(cell, Cell::Text(text) if text.len() > TEXT_MAX);
+            let is_right = !is_long && rows[row].take(column, cell);
             if !is_right {
-                wrong = Some(column);
+                wrong = Some((column.meaning(), is_long));
             }
             is_right
         });
         match (read, wrong) {
-            (_, Some(column)) => {
-                let meaning = column.meaning();
+            (_, Some((meaning, true))) => {
+                Err(TableError::General(format!("it has {meaning} {TOO_LONG}")))
+            }
+            (_, Some((meaning, false))) => {
                 Err(TableError::General(format!("it has a value that is not {meaning}")))
             }
             (read, None) => read.map(|_| rows),

@@ -6,6 +6,13 @@ use s3haul::plan::s3_uri;
 
 use crate::table::Cell;
 
+/// Most bytes of a key of S3, and of anything else that is kept of a row: rows are longer, and a
+/// thousand of them wait. <https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html>
+pub(super) const TEXT_MAX: usize = 1024;
+
+/// What is wrong with more.
+pub(super) const TOO_LONG: &str = "of more than 1,024 bytes, which nothing in S3 has";
+
 /// A column that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -173,6 +180,22 @@ impl Row {
             etag,
             storage_class: self.storage_class.clone()?,
         })
+    }
+}
+
+/// Refuses what is too long to be kept.
+pub(super) fn check_lengths(entry: &ManifestEntry) -> Result<(), String> {
+    let facts = entry.facts.as_ref();
+    let texts = [
+        (Column::Key, Some(&entry.key)),
+        (Column::Bucket, entry.bucket.as_ref()),
+        (Column::Etag, facts.map(|facts| &facts.etag)),
+        (Column::StorageClass, facts.map(|facts| &facts.storage_class)),
+    ];
+    let is_long = |text: &String| text.len() > TEXT_MAX;
+    match texts.into_iter().find(|(_, text)| text.is_some_and(is_long)) {
+        Some((column, _)) => Err(format!("it has {} {TOO_LONG}", column.meaning())),
+        None => Ok(()),
     }
 }
 

@@ -122,6 +122,21 @@ fn parquet_of_any_usual_compression_is_read() {
 }
 
 #[test]
+fn keys_in_parquet_that_are_too_long_are_refused() {
+    let (most, long) = ("k".repeat(1024), "k".repeat(3_000_000));
+    let file = parquet_of(&[(&most, 1)], Compression::GZIP(GzipLevel::default()));
+    assert_eq!(ParquetEntries::open(file, "t").unwrap().next().unwrap().unwrap().key, most);
+    let file = parquet_of(&vec![(long.as_str(), 1); 100], Compression::GZIP(GzipLevel::default()));
+    let mut entries = ParquetEntries::open(file, "t").unwrap();
+    let message = entries.next().unwrap().unwrap_err().to_string();
+    assert!(message.contains("its values are far too long"), "{message}");
+    assert!(entries.next().is_none());
+    let file = parquet_of(&[(&long, 1)], Compression::GZIP(GzipLevel::default()));
+    let message = ParquetEntries::open(file, "t").unwrap().next().unwrap().unwrap_err();
+    assert!(message.to_string().contains("it has a key of more than 1,024 bytes"), "{message}");
+}
+
+#[test]
 fn sizes_below_zero_in_parquet_are_refused() {
     let file = parquet_of(&[("a", 5), ("b", -1)], Compression::UNCOMPRESSED);
     let mut entries = ParquetEntries::open(file, "t").unwrap();

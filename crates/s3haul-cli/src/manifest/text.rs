@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::detect::TextFormat;
-use super::row::{Column, Row, named};
+use super::row::{Column, Row, TEXT_MAX, TOO_LONG, check_lengths, named};
 use super::url;
 use crate::report::Records;
 
@@ -116,7 +116,10 @@ impl TextEntries {
             match found {
                 None => return Ok(None),
                 Some(Ok(None)) => {}
-                Some(Ok(Some(entry))) => return Ok(Some(entry)),
+                Some(Ok(Some(entry))) => {
+                    check_lengths(&entry).map_err(Trouble::Row)?;
+                    return Ok(Some(entry));
+                }
                 Some(Err(why)) => return Err(Trouble::Row(why)),
             }
         }
@@ -291,6 +294,9 @@ fn cells_entry(
             (Column::Key, true) => url::decoded(cell).is_some_and(|key| row.set(Column::Key, &key)),
             _ => row.set(*column, cell),
         };
+        if !is_understood && cell.len() > TEXT_MAX {
+            return Err(format!("it has a cell {TOO_LONG}"));
+        }
         if !is_understood {
             return Err(format!("`{cell}` is not {}", column.meaning()));
         }

@@ -165,6 +165,29 @@ fn a_listing_that_says_that_it_failed_is_an_error() {
     }
 }
 
+/// A thousand rows of 4 MiB were kept at a time.
+#[test]
+fn what_is_too_long_for_s3_is_not_kept() {
+    let (most, long) = ("k".repeat(1024), "k".repeat(1025));
+    let report = |key: &str| {
+        format!("{{\"event\":\"object\",\"outcome\":\"done\",\"source\":\"s3://b/{key}\"}}\n")
+    };
+    for (format, text, what) in [
+        (TextFormat::Guessed, "s3://b/KEY\n".to_owned(), "a key"),
+        (TextFormat::Lines, "s3://KEY/k\n".to_owned(), "a bucket"),
+        (TextFormat::Csv, "b,KEY\n".to_owned(), "a key"),
+        (TextFormat::Csv, "key,size\nk,KEY\n".to_owned(), "a cell"),
+        (TextFormat::Jsonl, "{\"key\":\"KEY\"}\n".to_owned(), "a key"),
+        (TextFormat::ReportJsonl, report("KEY"), "a key"),
+    ] {
+        let refused = keys(format, &text.replace("KEY", &long)).remove(0);
+        let message = format!("it has {what} of more than 1,024 bytes");
+        assert!(refused.contains(&message) && refused.len() < 200, "{refused}");
+        let taken = keys(format, &text.replace("KEY", &most)).remove(0);
+        assert!(what != "a key" || taken == most, "{taken}");
+    }
+}
+
 #[test]
 fn reports_name_what_was_done() {
     let json = "{\"v\":1,\"event\":\"report\",\"action\":\"cp\",\"source\":\"s3://b\"}\n\

@@ -14,7 +14,7 @@ use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::ColumnReaderImpl;
 use ::parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type, Int96Type};
-use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
@@ -22,6 +22,10 @@ use super::{Cell, TableError};
 
 /// Rows that are read together.
 const ROWS_MAX: usize = 1024;
+/// A column of a row group that has more bytes must not have more for a value than these: some
+/// writers make a page of a thousand values however long they are, and pages are unpacked whole.
+const COLUMN_BYTES: i64 = 64 * 1024 * 1024;
+const VALUE_BYTES_MAX: i64 = 64 * 1024;
 
 /// Takes a cell: its row among those that are read together, its column, and what it holds. False
 /// where it makes no sense.
@@ -105,6 +109,7 @@ impl TableReader {
             let chunk = |(place, column): &(usize, usize)| {
                 let file = Arc::clone(&self.file);
                 let stored = group.column(*place);
+                check_size(stored)?;
                 let pages = SerializedPageReader::new(file, stored, row_count, None)?;
                 let described = schema.column(*place);
                 Ok(Chunk {
@@ -138,6 +143,14 @@ fn check(metadata: &ParquetMetaData) -> Result<(), TableError> {
         if !is_sound {
             return Err(TableError::General("its footer is broken".to_owned()));
         }
+    }
+    Ok(())
+}
+
+fn check_size(stored: &ColumnChunkMetaData) -> Result<(), TableError> {
+    let (bytes, values) = (stored.uncompressed_size(), stored.num_values().max(1));
+    if bytes > COLUMN_BYTES && bytes / values > VALUE_BYTES_MAX {
+        return Err(TableError::General("its values are far too long".to_owned()));
     }
     Ok(())
 }
