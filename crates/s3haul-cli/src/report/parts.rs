@@ -54,6 +54,10 @@ type Table = TableWriter<BufWriter<NamedTempFile>>;
 impl Parts {
     /// Makes the folder, or takes that of an earlier report, and writes a part with the first row.
     pub(super) fn create(folder: &Path, first: &Row<'_>) -> io::Result<Self> {
+        if folder.is_file() {
+            let message = "a file has its name, and a report in Parquet is a folder of parts";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
         fs::create_dir_all(folder)?;
         let lock = File::open(folder)?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {

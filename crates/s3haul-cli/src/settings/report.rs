@@ -1,5 +1,7 @@
 //! `--report`: where to, and which command it is of.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use s3haul::job::value::Reports;
@@ -129,7 +131,7 @@ pub(super) fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Fa
     Ok(())
 }
 
-/// Whether two paths name one file.
+/// Whether two paths name one file, which may have several names.
 pub(super) fn is_same(old: &Path, new: &Path) -> bool {
     let real = |path: &Path| {
         // A file that is not there yet has a folder that is.
@@ -140,7 +142,13 @@ pub(super) fn is_same(old: &Path, new: &Path) -> bool {
         let unwritten = || Some(folder()?.canonicalize().ok()?.join(path.file_name()?));
         path.canonicalize().ok().or_else(unwritten)
     };
-    old == new || real(old).is_some_and(|old| Some(old) == real(new))
+    let inode = |path: &Path| {
+        let facts = path.metadata().ok().filter(Metadata::is_file)?;
+        Some((facts.dev(), facts.ino()))
+    };
+    old == new
+        || real(old).is_some_and(|old| Some(old) == real(new))
+        || inode(old).is_some_and(|old| Some(old) == inode(new))
 }
 
 /// Whether a file is in a folder, or would be.
@@ -154,6 +162,17 @@ pub(super) fn lies_in(path: &Path, folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_with_two_names_is_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, other] = ["file", "link", "other"].map(|name| folder.path().join(name));
+        std::fs::write(&file, "x").unwrap();
+        std::fs::hard_link(&file, &link).unwrap();
+        std::fs::write(&other, "x").unwrap();
+        assert!(is_same(&file, &link) && is_same(&link, &folder.path().join("./file")));
+        assert!(!is_same(&file, &other) && !is_same(&file, &folder.path().join("new")));
+    }
 
     #[test]
     fn what_is_below_a_folder_lies_in_it() {

@@ -281,12 +281,14 @@ fn one_command_feeds_the_next() {
 fn nonsense_is_refused_before_the_first_request() {
     let bench = Bench::with_objects(&["a"]);
     bench.file("keys", "a\n");
+    std::fs::hard_link(bench.folder().join("keys"), bench.folder().join("link")).unwrap();
     for (args, code, reason) in [
         ("cp t s3://box --from keys", 252, "the source `t` is not there"),
         ("rm s3://box --from none", 255, "could not open the manifest"),
         ("rm s3://box --from .", 255, "could not open the manifest"),
         ("rm s3://box --from-format csv", 252, "--from"),
         ("rm s3://box --from keys --report keys", 252, "would overwrite the file of --from"),
+        ("rm s3://box --from keys --report link", 252, "would overwrite the file of --from"),
         ("cp s3://box - --from keys", 252, "Streaming"),
         ("sync s3://box t --from keys", 252, "unexpected argument"),
     ] {

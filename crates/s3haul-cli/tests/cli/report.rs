@@ -48,6 +48,11 @@ fn tables_of_others_are_no_parts_of_a_report() {
     let output = bench.run("cp --recursive s3://box o --report data.parquet");
     assert!(stderr(&output).contains("which is no part"), "{output:?}");
     assert_eq!(bench.read("data.parquet/part-0.parquet"), "precious");
+    bench.file("file.parquet", "precious");
+    let output = bench.run("cp --recursive s3://box o --report file.parquet");
+    assert_eq!(output.status.code(), Some(255), "{output:?}");
+    assert!(stderr(&output).contains("a report in Parquet is a folder of parts"), "{output:?}");
+    assert_eq!(bench.read("file.parquet"), "precious");
 }
 
 #[test]
