@@ -5,6 +5,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use s3haul::job::value::{Credentials, EndpointUrl, Job, Service, Task};
+use s3haul::plan::s3_uri;
 
 use super::journal::{has_password, moves_below_itself};
 use super::{JobRequest, Machine};
@@ -19,6 +20,8 @@ pub(crate) struct Again {
     retried: Option<PathBuf>,
     /// A second run does only what is left.
     leaves_done: bool,
+    /// The list of its objects could be read only once.
+    is_used_up: bool,
     /// A second run would give new names to what the first one has moved.
     renames_again: bool,
     /// It does what a plan says.
@@ -60,11 +63,13 @@ impl Again {
             Typed::Words(words.to_vec())
         };
         let reports = &request.job.reports;
+        let list = request.job.task.manifest().filter(|_| reports.retry_failed.is_none());
         Self {
             typed,
             report: reports.report.clone(),
             retried: reports.retry_failed.clone(),
             leaves_done: leaves_done(&request.job),
+            is_used_up: list.is_some_and(|list| is_used_up(&list.file)),
             renames_again: renames_again(&request.job),
             is_plan: reports.apply.is_some(),
             as_aws: words.iter().any(|word| word == "s3"),
@@ -104,6 +109,12 @@ impl Again {
         if self.renames_again {
             let text = "the same command could move one object over another, or give what it has \
                         moved another new name; with --report FILE, what fails can be tried again \
+                        by itself";
+            return Advice { command: None, text: text.to_owned() };
+        }
+        if self.is_used_up {
+            let text = "the list of objects was read and cannot be read again: give the same \
+                        command the list anew; with --report FILE, what fails can be tried again \
                         by itself";
             return Advice { command: None, text: text.to_owned() };
         }
@@ -173,6 +184,12 @@ fn leaves_done(job: &Job) -> bool {
             Task::Remove(_) | Task::Undelete(_) => is_listed,
             _ => false,
         }
+}
+
+/// Whether a list of objects is standard input or a pipe.
+fn is_used_up(list: &str) -> bool {
+    let is_pipe = || Path::new(list).metadata().is_ok_and(|facts| !facts.is_file());
+    list == "-" || (!s3_uri::is_s3(list) && is_pipe())
 }
 
 /// Whether a second run may give a new name to another object than the first one did, whose object
@@ -330,6 +347,20 @@ mod tests {
         let odd = again(&["job", "run", "j.json"], Some("r.csv"), None).advice(true);
         assert_eq!(odd.command.as_deref(), Some("s3haul job run j.json"));
         assert!(odd.text.contains("does all objects again"), "{}", odd.text);
+    }
+
+    /// The same command was advised, which would have found an empty list.
+    #[test]
+    fn a_list_that_is_used_up_is_not_read_again() {
+        let used_up = |report| {
+            let words = ["rm", "s3://b", "--from", "-", "--report", "r.csv"];
+            Again { is_used_up: true, ..again(&words[..4], report, None) }.advice(true)
+        };
+        let advice = used_up(None);
+        assert!(advice.command.is_none() && advice.text.contains("cannot be read again"));
+        assert!(used_up(Some("r.csv")).command.unwrap().contains("--retry-failed r.csv"));
+        assert!(is_used_up("-") && is_used_up("/dev/null"));
+        assert!(!is_used_up("s3://b/k") && !is_used_up("Cargo.toml"));
     }
 
     #[test]
