@@ -239,7 +239,7 @@ fn push_details(buffer: &mut Vec<u8>, job: &JobStatus, args: &JobArgs) {
         ),
     ];
     if !job.looked.is_empty() {
-        lines.push(format!("looked at:  all names up to {}", job.looked));
+        lines.push(format!("looked at:  {}", looked(&job.command, &job.looked)));
     }
     if job.is_resumable() {
         let command = resume_command(&job.id, args.folder.journal.as_deref());
@@ -256,6 +256,18 @@ fn push_line(buffer: &mut Vec<u8>, line: &str) {
     buffer.push(b'\n');
 }
 
+/// How far a job has come in its listing, or in the list that names its objects, whose positions
+/// are numbers of rows.
+pub(super) fn looked(command: &str, position: &str) -> String {
+    let digits = position.trim_start_matches('r');
+    let is_row = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let has_list = command.contains(" --from") || command.contains("apply ");
+    match digits.parse::<u64>() {
+        Ok(row) if is_row && has_list => format!("the first {row} rows of its list"),
+        _ => format!("all names up to {position}"),
+    }
+}
+
 fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatus>) {
     let totals = &job.totals;
     let rate = before.map_or(0, |before| {
@@ -264,7 +276,7 @@ fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatu
     });
     let at = match &*job.looked {
         "" => String::new(),
-        looked => format!(", at {looked}"),
+        position => format!(", at {}", looked(&job.command, position)),
     };
     let line = format!(
         "{}: {}, {} bytes, {} failed, {rate} objects/s{at}",
@@ -345,5 +357,21 @@ impl<'a> JobLine<'a> {
             looked: &job.looked,
             can_resume: job.is_resumable(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was "all names up to 00000000000000001500".
+    #[test]
+    fn a_position_in_a_list_is_no_name() {
+        let row = "00000000000000001500";
+        for command in ["s3haul rm s3://b --from keys", "s3haul apply p.parquet"] {
+            assert_eq!(looked(command, row), "the first 1500 rows of its list");
+            assert_eq!(looked(command, "a/b"), "all names up to a/b");
+        }
+        assert_eq!(looked("s3haul rm s3://b", row), format!("all names up to {row}"));
     }
 }

@@ -7,7 +7,7 @@ use s3haul::journal::{self, JobStatus, LearntRate, Live};
 use s3haul_wire::controller::Class;
 
 use super::Watched;
-use crate::commands::jobs::{FAILURES_MAX, number_of, state};
+use crate::commands::jobs::{FAILURES_MAX, looked, number_of, state};
 use crate::failure::Failure;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::settings::resume_command;
@@ -54,13 +54,17 @@ fn reading(job: JobStatus, failures: &[journal::Failed], rates: &[LearntRate]) -
     let texts = failures.iter().map(|failed| (&*failed.subject, &*failed.error));
     let named = failures.iter().take(NAMED_MAX);
     let live = job.live;
+    let looked_at = match &*job.looked {
+        "" => "no names yet".to_owned(),
+        position => looked(&job.command, position),
+    };
     let facts = vec![
         ("not needed", number_of(job.totals.skipped, "object")),
         (
             "in work",
             format!("{}, {} of them in parts", number_of(job.pending, "object"), job.in_parts),
         ),
-        ("looked at", looked(&job.looked)),
+        ("looked at", looked_at),
         ("started in", job.directory.display().to_string()),
     ];
     Reading {
@@ -82,10 +86,6 @@ fn reading(job: JobStatus, failures: &[journal::Failed], rates: &[LearntRate]) -
         resume: None,
         task: job.command,
     }
-}
-
-fn looked(name: &str) -> String {
-    if name.is_empty() { "no names yet".to_owned() } else { format!("all names up to {name}") }
 }
 
 fn whole(live: Live) -> Whole {
