@@ -47,8 +47,8 @@ impl TransferSettings {
         let since_s = task.since.map(Moment::seconds);
         transfer.spec.versions = Some(VersionRule::Hiding { since_s });
         refuse_facts_of_markers(&transfer.spec)?;
-        check_address(&transfer.spec)?;
         check_manifest(&transfer)?;
+        check_address(&transfer.spec)?;
         Ok(transfer)
     }
 
@@ -60,6 +60,7 @@ impl TransferSettings {
         if self.spec.versions.is_some() {
             self.spec.conditions.older_than_s = None;
             refuse_facts_of_markers(&self.spec)?;
+            check_manifest(&self)?;
             check_address(&self.spec)?;
         }
         self.spec.bypass_governance = task.bypass_governance;

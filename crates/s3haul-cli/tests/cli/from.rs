@@ -289,6 +289,7 @@ fn nonsense_is_refused_before_the_first_request() {
         ("rm s3://box --from-format csv", 252, "--from"),
         ("rm s3://box --from keys --report keys", 252, "would overwrite the file of --from"),
         ("rm s3://box --from keys --report link", 252, "would overwrite the file of --from"),
+        ("rm s3://box --from keys --versions", 252, "--from names objects as they are now"),
         ("cp s3://box - --from keys", 252, "Streaming"),
         ("sync s3://box t --from keys", 252, "unexpected argument"),
     ] {
