@@ -123,6 +123,21 @@ async fn an_error_can_come_with_status_200() {
     assert_eq!(over_tcp(&server, "HEAD /bbb/k", "").await.status, 200);
 }
 
+#[tokio::test]
+async fn what_is_removed_on_conditions_that_are_not_heeded_stays() {
+    let server = server().await;
+    over_tcp(&server, "PUT /bbb/k", "x").await;
+    for condition in
+        ["<Size>9</Size>", "<LastModifiedTime>Sat, 01 Jan 2000 00:00:00 GMT</LastModifiedTime>"]
+    {
+        let body = format!("<Delete><Object><Key>k</Key>{condition}</Object></Delete>");
+        let answer = over_tcp(&server, "POST /bbb?delete", &body).await;
+        let text = String::from_utf8(answer.body).unwrap();
+        assert!(text.contains("<Code>NotImplemented</Code>"), "{text}");
+        assert_eq!(over_tcp(&server, "HEAD /bbb/k", "").await.status, 200);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pipe_needs_no_socket_and_time_is_simulated() {
     let sim = SimServer::builder()

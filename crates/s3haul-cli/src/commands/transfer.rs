@@ -341,7 +341,8 @@ impl Sought {
             looks_at: finds_its_objects(spec).then(|| spec.source.clone()),
             is_narrowed: !(spec.filters.is_empty()
                 && spec.conditions.is_empty()
-                && spec.filter.is_none()),
+                && spec.filter.is_none()
+                && spec.versions.is_none()),
             writes_stream: spec.target.as_deref() == Some("-"),
         }
     }

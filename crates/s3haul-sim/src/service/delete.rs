@@ -106,6 +106,11 @@ impl SimService {
                 errors.push(injected_error(object, code));
                 continue;
             }
+            // Conditions of directory buckets, which are not heeded here.
+            if object.size.is_some() || object.last_modified_time.is_some() {
+                errors.push(failure(object, &s3_error!(NotImplemented)));
+                continue;
+            }
             let deletion = Deletion {
                 key: &object.key,
                 version_id: object.version_id.as_deref(),

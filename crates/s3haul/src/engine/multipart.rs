@@ -91,6 +91,8 @@ pub(crate) struct MultipartUpload {
     sent: Vec<SentPart>,
     /// Numbers of the parts that an earlier run sent.
     before: HashSet<u32>,
+    /// Bytes of these that were not reported as moved.
+    unreported: u64,
     given_up: Arc<AtomicBool>,
     parts_in_flight_max: usize,
 }
@@ -127,8 +129,10 @@ impl MultipartUpload {
             let sent = sent_before(listed, &source, |part| {
                 part.checksum.as_ref().map(|checksum| checksum.algorithm) == plan.checksum
             });
-            engine.uploads.resumed(&engine.report, sent.iter().map(|sent| sent.size).sum());
-            return Ok(Self::of(engine, upload, plan, sent));
+            let before_bytes = bytes_of(&sent);
+            let reported = engine.uploads.resumed(&engine.report, before_bytes);
+            let unreported = before_bytes - reported;
+            return Ok(Self { unreported, ..Self::of(engine, upload, plan, sent) });
         }
         let source = Some(source);
         let begin = || engine.uploads.begin(bucket, key, properties, plan.checksum, source);
@@ -159,6 +163,7 @@ impl MultipartUpload {
             plan,
             tasks: Tasks::new(),
             before: sent.iter().map(|sent| sent.part.part_number).collect(),
+            unreported: 0,
             sent,
             given_up: Arc::default(),
             parts_in_flight_max: usize::MAX,
@@ -230,7 +235,7 @@ impl MultipartUpload {
             self.collect_next().await?;
         }
         self.sent.sort_unstable_by_key(|sent| sent.part.part_number);
-        Ok(self.sent.iter().map(|sent| sent.size).sum())
+        Ok(bytes_of(&self.sent))
     }
 
     async fn collect_next(&mut self) -> Result<()> {
@@ -265,10 +270,14 @@ impl MultipartUpload {
         while let Some(result) = self.tasks.next().await {
             self.sent.extend(result.ok());
         }
-        let (uploads, sent) = (&self.engine.uploads, self.sent.iter().map(|sent| sent.size).sum());
-        uploads.abandoned(&self.engine.report, sent);
+        let uploads = &self.engine.uploads;
+        uploads.abandoned(&self.engine.report, bytes_of(&self.sent) - self.unreported);
         self.engine.send(|| uploads.give_up(&self.upload, error)).await;
     }
+}
+
+fn bytes_of(sent: &[SentPart]) -> u64 {
+    sent.iter().map(|sent| sent.size).sum()
 }
 
 /// The parts of an upload that an earlier run sent and that are of use: of the size that they have

@@ -222,11 +222,12 @@ impl OpenUploads {
         }
     }
 
-    /// Reports parts that are there already as moved. Other processes reported what they sent.
-    pub(crate) fn resumed(&self, report: &Reporter, bytes: u64) {
-        if self.portion.is_none() {
-            report.moved(bytes);
-        }
+    /// Reports parts that are there already as moved, and gives the bytes so reported: other
+    /// processes reported what they sent.
+    pub(crate) fn resumed(&self, report: &Reporter, bytes: u64) -> u64 {
+        let bytes = if self.portion.is_none() { bytes } else { 0 };
+        report.moved(bytes);
+        bytes
     }
 
     /// Takes back what was reported of parts, unless others go on with them.

@@ -183,8 +183,8 @@ impl PartsCopy {
             let begin = || engine.uploads.begin(bucket, key, properties, checksum, source);
             (engine.send(begin).await?, Vec::new())
         };
-        let moved = before.iter().map(|sent| sent.size).sum();
-        engine.uploads.resumed(&engine.report, moved);
+        let before_bytes = before.iter().map(|sent| sent.size).sum();
+        let moved = engine.uploads.resumed(&engine.report, before_bytes);
         Ok(Self {
             engine: Arc::clone(engine),
             upload,

@@ -12,7 +12,6 @@ use s3haul::plan::s3_uri;
 use s3haul::shard::{
     Begun, Claimed, Commit, Divided, KeyRange, Plan, Shard, Step, Turn, Work, Worker,
 };
-use s3haul_wire::ErrorKind;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +31,7 @@ use crate::printer::Printer;
 use crate::render::failures::Failures;
 use crate::render::json;
 use crate::settings::{JobRequest, Machine, TransferSettings};
-use failures::{ShardFailures, refuses_keys};
+use failures::{ShardFailures, is_denied, refuses_keys};
 
 /// How long a listing is looked at to find where the rest of a shard is cut.
 const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
@@ -423,9 +422,8 @@ fn is_of_this_machine(failure: &Failure) -> bool {
 
 /// Whether a worker that fails so would fail at everything.
 fn ends_worker(failure: &Failure) -> bool {
-    let is_denied =
-        failure.cause.as_ref().is_some_and(|cause| cause.kind == ErrorKind::AccessDenied);
-    is_denied || is_of_this_machine(failure)
+    let cause = failure.cause.as_ref();
+    cause.is_some_and(|cause| is_denied(cause.kind, &cause.code)) || is_of_this_machine(failure)
 }
 
 /// Runs something to its end, which is soon where its shard is lost.

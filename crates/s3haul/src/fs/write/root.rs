@@ -73,7 +73,8 @@ impl TargetRoot {
     pub fn open_unwritten(path: &Path) -> Result<Self> {
         let root = match open_root(path) {
             Ok(root) => Some(root),
-            Err(Errno::NOENT) => None,
+            // A link to nowhere is there.
+            Err(Errno::NOENT) if path.symlink_metadata().is_err() => None,
             Err(errno) => return Err(cannot_open(path, errno)),
         };
         Ok(Self { directories: Arc::new(Directories::new(root, path.to_owned())) })

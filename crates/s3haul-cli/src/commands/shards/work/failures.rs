@@ -27,18 +27,21 @@ pub(super) struct ShardFailures {
 /// disk, a way to the service.
 fn may_be_of_machine(error: &Error) -> bool {
     use ErrorKind as Kind;
-    // An object in an archive is refused with the status of a missing permission.
-    error.code() != "InvalidObjectState"
-        && matches!(
+    is_denied(error.kind(), error.code())
+        || matches!(
             error.kind(),
-            Kind::AccessDenied
-                | Kind::Certificate
+            Kind::Certificate
                 | Kind::Config
                 | Kind::Credentials
                 | Kind::Local
                 | Kind::Timeout
                 | Kind::Transport
         )
+}
+
+/// Whether a permission is missing. An object in an archive is refused with the same status.
+pub(super) fn is_denied(kind: ErrorKind, code: &str) -> bool {
+    kind == ErrorKind::AccessDenied && code != "InvalidObjectState"
 }
 
 /// Whether the code of an error says that the keys of this machine are not accepted.
@@ -108,5 +111,16 @@ impl EventSink for ShardFailures {
                 error: error.to_string(),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_in_an_archive_lacks_no_permission() {
+        assert!(is_denied(ErrorKind::AccessDenied, "AccessDenied"));
+        assert!(!is_denied(ErrorKind::AccessDenied, "InvalidObjectState"));
     }
 }
