@@ -256,16 +256,20 @@ fn push_line(buffer: &mut Vec<u8>, line: &str) {
     buffer.push(b'\n');
 }
 
-/// How far a job has come in its listing, or in the list that names its objects, whose positions
-/// are numbers of rows.
+/// How far a job has come in its listing, or in the list that names its objects.
 pub(super) fn looked(command: &str, position: &str) -> String {
+    match row(command, position) {
+        Some(row) => format!("the first {row} rows of its list"),
+        None => format!("all names up to {position}"),
+    }
+}
+
+/// The number that a position is in the list of a job that has one.
+fn row(command: &str, position: &str) -> Option<u64> {
     let digits = position.trim_start_matches('r');
     let is_row = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     let has_list = command.contains(" --from") || command.contains("apply ");
-    match digits.parse::<u64>() {
-        Ok(row) if is_row && has_list => format!("the first {row} rows of its list"),
-        _ => format!("all names up to {position}"),
-    }
+    digits.parse().ok().filter(|_| is_row && has_list)
 }
 
 fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatus>) {
@@ -276,7 +280,10 @@ fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatu
     });
     let at = match &*job.looked {
         "" => String::new(),
-        position => format!(", at {}", looked(&job.command, position)),
+        looked => match row(&job.command, looked) {
+            Some(row) => format!(", at row {row}"),
+            None => format!(", at {looked}"),
+        },
     };
     let line = format!(
         "{}: {}, {} bytes, {} failed, {rate} objects/s{at}",

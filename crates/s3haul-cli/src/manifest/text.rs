@@ -490,8 +490,8 @@ fn wrong_field(name: &str, value: &Value) -> Option<&'static str> {
 }
 
 /// What is wrong with a line of `--json`, or of something else.
-const NO_REPORT: &str = "it is no row of a report, which has an `event` and an `outcome`: \
-                         write one with --report";
+const NO_REPORT: &str = "it is no row of a report of objects, which has an `event` and an \
+                         `outcome`: write one with --report";
 
 fn json_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
@@ -537,9 +537,9 @@ fn report_entry(line: &str, is_dry_run: bool) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let event = json.event.unwrap_or_default();
     let is_of_report = match event.as_str() {
-        "" => false,
         "object" => !json.outcome.is_empty(),
-        _ => true,
+        "report" | "warning" | "fatal" | "end" => true,
+        _ => false,
     };
     if !is_of_report {
         return Err(NO_REPORT.to_owned());

@@ -172,6 +172,10 @@ fn a_json_listing_that_failed_or_names_no_object_is_refused() {
         assert_eq!(output.status.code(), Some(1), "{text} {output:?}");
         assert!(stderr(&output).contains(why), "{output:?}");
     }
+    for text in [bench.read("run.jsonl"), bench.ok("list s3://box --json")] {
+        let output = bench.run_with_input("rm s3://box --from - --from-format report", &text);
+        assert!(stderr(&output).contains("it is no row of a report"), "{output:?}");
+    }
     let listed = bench.ok("ls s3://box --recursive --summarize --json");
     let output = bench.run_with_input("rm s3://box --from -", &listed);
     assert_eq!((output.status.code(), keys(&bench)), (Some(0), vec![]), "{output:?}");
