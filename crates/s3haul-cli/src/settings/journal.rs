@@ -218,7 +218,7 @@ fn manifest_state(job: &Job) -> String {
     facts.map(state).unwrap_or_default()
 }
 
-fn absolute(folder: &Path) -> PathBuf {
+pub(super) fn absolute(folder: &Path) -> PathBuf {
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 

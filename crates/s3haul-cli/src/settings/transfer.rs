@@ -21,6 +21,7 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
+use super::journal::{self, absolute};
 use super::named_files::NamedFiles;
 use super::object::{checksum_algorithm, properties};
 use super::report::refuse_inside;
@@ -118,6 +119,7 @@ impl TransferSettings {
 
     /// The same where its plan is written, or done; overwrites none of its files.
     fn planned(mut self, request: &JobRequest, machine: &Machine) -> Result<Self, Failure> {
+        self.spec.journal_folder = journal::folder(&machine.environment).map(|it| absolute(&it));
         let reports = &request.job.reports;
         let is_stream = self.spec.source == "-" || self.spec.target.as_deref() == Some("-");
         if (reports.plan.is_some() || reports.apply.is_some()) && is_stream {
@@ -285,6 +287,7 @@ fn blank_spec(
     })?;
     Ok(TransferSpec {
         journal: None,
+        journal_folder: None,
         shard: None,
         command,
         source: source.to_owned(),

@@ -73,6 +73,8 @@ pub(crate) struct SideStream {
     respelled: HashSet<String>,
     /// What the merge is to see.
     range: KeyRange,
+    /// A folder that the merge is not to see, with a `/` at its end: that of journals.
+    left_out: Option<String>,
 }
 
 impl SideStream {
@@ -116,7 +118,14 @@ impl SideStream {
             becomes_files: false,
             respelled: HashSet::new(),
             range: KeyRange::default(),
+            left_out: None,
         }
+    }
+
+    /// Hides a folder from the merge, whose name ends in `/`.
+    #[must_use]
+    pub(crate) fn without(self, left_out: Option<String>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// Shows the merge a range of names only. Others are counted as seen.
@@ -232,7 +241,11 @@ impl SideStream {
             return Ok(false);
         };
         let relative = entry.relative();
-        let is_wanted = self.filter.includes(relative);
+        let is_left_out = |folder: &String| {
+            relative.starts_with(folder) || collapse(relative).starts_with(folder)
+        };
+        let is_wanted =
+            self.filter.includes(relative) && !self.left_out.as_ref().is_some_and(is_left_out);
         if self.becomes_files {
             note_file(relative, &mut self.gaps, &mut self.respelled);
         }

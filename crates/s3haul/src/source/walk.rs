@@ -33,7 +33,7 @@ impl FileStream {
         ahead: Option<Arc<NamesAhead>>,
     ) -> Self {
         let (folder, filter) = (PathBuf::from(folder), Arc::clone(filter));
-        let journals = engine.report.journal().map(|journal| journal.folder().to_owned());
+        let journals = engine.settings.journals.clone();
         Self::start(engine, ahead, move || {
             // Journals are not read: this job's changes all the time, and is needed to resume it.
             let journals = journals.and_then(|journals| relative_to(&journals, &folder));
@@ -93,7 +93,7 @@ impl FileStream {
 }
 
 /// The name of a folder below another one, with a `/` at its end, where it lies there.
-fn relative_to(inner: &Path, outer: &Path) -> Option<String> {
+pub(crate) fn relative_to(inner: &Path, outer: &Path) -> Option<String> {
     // It may not be there yet.
     let there = inner.ancestors().find(|folder| folder.exists())?;
     let inner = there.canonicalize().ok()?.join(inner.strip_prefix(there).ok()?);

@@ -8,11 +8,13 @@ mod check;
 pub(super) mod lookup;
 mod planner;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::action::download::target::DownloadTarget;
 use crate::action::queue::{Action, Queue, start};
 use crate::engine::core::{Engine, Place};
+use crate::engine::limits::blocking;
 use crate::event::ActionKind;
 use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
@@ -24,6 +26,7 @@ use crate::source::hints::{NamesAhead, Original};
 use crate::source::listing::NamesRequest;
 use crate::source::presence::has_any;
 use crate::source::side::SideStream;
+use crate::source::walk::relative_to;
 use crate::task::divided::start_divided;
 use crate::task::download_target::{open_root, start_downloads};
 use crate::task::pipeline::{
@@ -71,11 +74,25 @@ async fn run<A: Targeted, D: Action>(
     make_transfer: MakeAction<A>,
     ((removals, removing), make_removal): ((Queue<D>, impl Future<Output = ()>), MakeRemoval<D>),
 ) {
+    let journals = journals(job, engine).await;
     let Some((source, target)) = sides(job, engine) else { return };
+    let (source, target) = (source.without(journals.clone()), target.without(journals));
     let seen = u64::from(has_names_elsewhere(job, engine).await);
     let sides = (source.having_seen(seen), target);
     let plan = Plan { place, make_transfer, make_removal, transfers, removals };
     tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
+}
+
+/// The folder of journals below that of the job. On the other side its names are left out, too:
+/// nothing is removed there because it is not read here, and old journals replace no new ones.
+async fn journals(job: &Prepared, engine: &Engine) -> Option<String> {
+    let journals = engine.settings.journals.clone()?;
+    let sides = [Some(&job.plan.source), job.plan.target.as_ref()];
+    let folder = sides.into_iter().flatten().find_map(|side| match side {
+        Side::Local(folder) => Some(PathBuf::from(folder)),
+        _ => None,
+    })?;
+    blocking(move || relative_to(&journals, &folder)).await
 }
 
 /// Whether a folder has names that may lie outside of what is walked of it: an empty range of a

@@ -404,3 +404,33 @@ async fn what_a_link_leads_to_is_not_removed_under_the_name_of_the_link() {
     assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
     assert!(world.path("out/real/f").exists() && !world.path("out/left").exists());
 }
+
+/// The folder of journals is left out of both sides, also by a run that keeps none.
+#[tokio::test(start_paused = true)]
+async fn journals_are_neither_removed_nor_replaced_nor_added() {
+    let world = World::new();
+    for name in ["in/a", "in/jobs/1.db", "out/jobs/1.db"] {
+        world.file(name, b"1");
+    }
+    for key in ["x/a", "x/gone", "x/jobs/1.db", "x/jobs/2.db", "x/./jobs/3.db"] {
+        world.object(key, b"22").await;
+    }
+    for dry_run in [true, false] {
+        for (source, target, journals) in
+            [("in", "s3://bucket/x", "in/jobs"), ("s3://bucket/x", "out", "out/jobs")]
+        {
+            let options = SyncOptions { rule: Rule::SizeOnly, ..deleting() };
+            let journal_folder = Some(world.path(journals));
+            let spec =
+                TransferSpec { journal_folder, dry_run, ..spec(&world, source, target, options) };
+            let before = world.log.lines().len();
+            world.run(spec).await.unwrap();
+            let lines = world.log.in_order().split_off(before);
+            let jobs = lines.iter().filter(|line| line.contains("jobs")).count();
+            assert!(jobs == 0 && lines.len() > 1, "{lines:?}");
+        }
+    }
+    assert_eq!(world.keys().await, ["x/./jobs/3.db", "x/a", "x/jobs/1.db", "x/jobs/2.db"]);
+    assert_eq!(std::fs::read(world.path("out/jobs/1.db")).unwrap(), b"1");
+    assert!(!world.path("out/jobs/2.db").exists() && world.path("out/a").exists());
+}

@@ -317,6 +317,7 @@ impl World {
         TransferSpec {
             command,
             journal: None,
+            journal_folder: None,
             shard: None,
             source: source.to_owned(),
             target: target.map(str::to_owned),
