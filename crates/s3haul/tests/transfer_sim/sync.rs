@@ -434,3 +434,29 @@ async fn journals_are_neither_removed_nor_replaced_nor_added() {
     assert_eq!(std::fs::read(world.path("out/jobs/1.db")).unwrap(), b"1");
     assert!(!world.path("out/jobs/2.db").exists() && world.path("out/a").exists());
 }
+
+/// Two keys were one file, and each run replaced what the one before had written.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_through_a_link_to_another_folder_of_the_target() {
+    let world = World::new();
+    for (key, bytes) in [("x/lnk/x", "22"), ("x/lnk/y", "333"), ("x/real/x", "1")] {
+        world.object(key, bytes.as_bytes()).await;
+    }
+    world.file("out/real/x", b"1");
+    std::os::unix::fs::symlink("real", world.path("out/lnk")).unwrap();
+    for _ in 0..2 {
+        let options = SyncOptions { rule: Rule::SizeOnly, ..deleting() };
+        let summary = sync(&world, "s3://bucket/x", "out", options).await;
+        assert_eq!((summary.done, summary.failed, summary.warnings), (0, 0, 2));
+    }
+    assert_eq!(world.log.count("leads to another folder"), 4, "{:?}", world.log.lines());
+    let copied = TransferSpec {
+        recursive: true,
+        no_overwrite: true,
+        ..world.spec(TransferCommand::Move, "s3://bucket/x", Some("out"))
+    };
+    assert_eq!(world.run(copied).await.unwrap().warnings, 1, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/lnk/x", "x/lnk/y", "x/real/x"]);
+    assert_eq!(std::fs::read(world.path("out/real/x")).unwrap(), b"1");
+    assert!(!world.path("out/real/y").exists());
+}

@@ -28,6 +28,13 @@ pub(super) struct Directories {
     resolves_beneath: AtomicBool,
 }
 
+/// What becomes of a symbolic link that stays below the root.
+#[derive(Clone, Copy)]
+enum Links {
+    Followed,
+    Refused,
+}
+
 /// The directories used last.
 #[derive(Debug, Default)]
 struct Cache {
@@ -71,7 +78,8 @@ impl Directories {
         &self.path
     }
 
-    /// A directory below the root, created with its parents where it is missing.
+    /// A directory below the root, created with its parents where it is missing. A link on the way
+    /// is not followed: two names would lead to one file, and each would be written over the other.
     pub(super) fn create(&self, relative: &str) -> Result<Arc<OwnedFd>, CreateError> {
         if let Some(found) = self.cached(relative) {
             return Ok(found);
@@ -79,10 +87,10 @@ impl Directories {
         if self.root.is_none() {
             return Err(self.explain(relative, Errno::NOENT));
         }
-        let opened = match self.open(relative) {
+        let opened = match self.open(relative, Links::Refused) {
             Err(Errno::NOENT) => {
                 self.make(relative)?;
-                self.open(relative)
+                self.open(relative, Links::Refused)
             }
             other => other,
         };
@@ -90,13 +98,19 @@ impl Directories {
         Ok(self.remember(relative, directory))
     }
 
-    /// A directory below the root, `None` when it does not exist.
+    /// A directory below the root, `None` when it does not exist. Links are followed below the
+    /// root; what they lead to is not remembered, since nothing is written there.
     pub(super) fn find(&self, relative: &str) -> Result<Option<Arc<OwnedFd>>, CreateError> {
         if let Some(found) = self.cached(relative) {
             return Ok(Some(found));
         }
-        match self.open(relative) {
-            Ok(directory) => Ok(Some(self.remember(relative, directory))),
+        let found = match self.open(relative, Links::Refused) {
+            Ok(directory) => return Ok(Some(self.remember(relative, directory))),
+            Err(Errno::XDEV) => self.open(relative, Links::Followed).map(Arc::new),
+            Err(errno) => Err(errno),
+        };
+        match found {
+            Ok(directory) => Ok(Some(directory)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(errno) => Err(self.explain(relative, errno)),
         }
@@ -151,11 +165,11 @@ impl Directories {
         }
     }
 
-    fn open(&self, relative: &str) -> Result<OwnedFd, Errno> {
+    fn open(&self, relative: &str, links: Links) -> Result<OwnedFd, Errno> {
         let root = self.root.as_ref().ok_or(Errno::NOENT)?;
         #[cfg(target_os = "linux")]
         if self.resolves_beneath.load(Ordering::Relaxed) {
-            match Self::open_beneath(root, relative) {
+            match Self::open_beneath(root, relative, links) {
                 // Old kernels do not know the call, some sandboxes forbid it.
                 Err(Errno::NOSYS | Errno::PERM) => {
                     self.resolves_beneath.store(false, Ordering::Relaxed);
@@ -163,18 +177,24 @@ impl Directories {
                 other => return other,
             }
         }
+        // It knows no other way.
+        let _ = links;
         Self::open_by_components(root, relative)
     }
 
     #[cfg(target_os = "linux")]
-    fn open_beneath(root: &OwnedFd, relative: &str) -> Result<OwnedFd, Errno> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    fn open_beneath(root: &OwnedFd, relative: &str, links: Links) -> Result<OwnedFd, Errno> {
+        let links = match links {
+            Links::Followed => ResolveFlags::NO_MAGICLINKS,
+            Links::Refused => ResolveFlags::NO_SYMLINKS,
+        };
+        let resolve = ResolveFlags::BENEATH | links;
         let mut retries = RACE_RETRIES;
         loop {
             match rustix::fs::openat2(root, relative, flags(), Mode::empty(), resolve) {
                 // Something was renamed while `..` of a link was resolved.
                 Err(Errno::AGAIN | Errno::INTR) if retries > 0 => retries -= 1,
-                // A magic link, or links without end: neither leads anywhere below the root.
+                // A link that is refused, or leads nowhere below the root.
                 Err(Errno::LOOP) => return Err(Errno::XDEV),
                 other => return other,
             }
@@ -196,7 +216,11 @@ impl Directories {
     /// Turns a failure to reach a directory into the error that the caller should report.
     fn explain(&self, relative: &str, errno: Errno) -> CreateError {
         if errno == Errno::XDEV {
-            return Escape { name: relative.to_owned(), reason: EscapeReason::Link }.into();
+            let reason = match self.open(relative, Links::Followed) {
+                Err(Errno::XDEV) => EscapeReason::Link,
+                _ => EscapeReason::LinkInside,
+            };
+            return Escape { name: relative.to_owned(), reason }.into();
         }
         let doing = if errno == Errno::NOTDIR {
             "a file is where a directory is needed, could not create"

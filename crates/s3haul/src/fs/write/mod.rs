@@ -5,8 +5,9 @@
 //! that is not committed is removed when it is dropped. One that a killed process left is not
 //! locked: the next write to the same name removes it, and no walk of a source sees it. Keys are
 //! names chosen by others: they are resolved at descriptor level (`openat2` with `RESOLVE_BENEATH`
-//! where the kernel has it, otherwise component by component without links), so that neither `..`
-//! nor a link planted in the target leads outside, even while the tree is changed by others.
+//! where the kernel has it, otherwise component by component), so that neither `..` nor a link
+//! planted in the target leads outside, even while the tree is changed by others. Nothing is
+//! written through a link that stays inside, either: two keys would be one file.
 
 mod directories;
 mod leftover;

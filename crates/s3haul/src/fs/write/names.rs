@@ -34,6 +34,8 @@ pub enum EscapeReason {
     Nul,
     /// A symbolic link on the way leads out of the root.
     Link,
+    /// A symbolic link on the way leads to another folder below the root.
+    LinkInside,
     /// A symbolic link is on the way to what is to be removed.
     LinkOnTheWay,
     /// It is a name of files that are being written.
@@ -61,6 +63,9 @@ impl EscapeReason {
             Self::LinkOnTheWay => "It is not removed, because a symbolic link is on its path.",
             Self::Temporary => "Such names are kept for files that are being written.",
             Self::InUse => "It is not removed, because it is being written.",
+            Self::LinkInside => {
+                "A symbolic link on its path leads to another folder of the target directory."
+            }
             Self::Link => "A symbolic link on its path leads out of the target directory.",
         }
     }

@@ -117,7 +117,7 @@ impl TargetRoot {
     /// Goes on with the temporary file of an earlier run; `None` where there is none.
     pub fn reopen(&self, relative: &str, access: Access, temporary: &str) -> Option<PendingFile> {
         let (directory, name) = names::split_checked(relative).ok()?;
-        let parent = self.directories.find(directory).ok()??;
+        let parent = self.directories.find_without_links(directory).ok()??;
         let place = Place { parent, name: name.to_owned(), path: self.path_of(relative) };
         PendingFile::reopen(place, access, temporary)
     }
