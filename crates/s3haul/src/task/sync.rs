@@ -11,6 +11,8 @@ mod planner;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::action::download::target::DownloadTarget;
 use crate::action::queue::{Action, Queue, start};
 use crate::engine::core::{Engine, Place};
@@ -79,7 +81,13 @@ async fn run<A: Targeted, D: Action>(
     let (source, target) = (source.without(journals.clone()), target.without(journals));
     let seen = u64::from(has_names_elsewhere(job, engine).await);
     let sides = (source.having_seen(seen), target);
-    let plan = Plan { place, make_transfer, make_removal, transfers, removals };
+    let removed = CancellationToken::new();
+    let ended = removed.clone();
+    let removing = async move {
+        removing.await;
+        ended.cancel();
+    };
+    let plan = Plan { place, make_transfer, make_removal, transfers, removals, removed };
     tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
 }
 

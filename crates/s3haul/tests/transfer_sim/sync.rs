@@ -460,3 +460,41 @@ async fn nothing_is_written_through_a_link_to_another_folder_of_the_target() {
     assert_eq!(std::fs::read(world.path("out/real/x")).unwrap(), b"1");
     assert!(!world.path("out/real/y").exists());
 }
+
+/// A file whose removal waits for the end was in the way of what the source has below its name.
+#[tokio::test(start_paused = true)]
+async fn a_file_makes_way_for_a_folder_whatever_its_removal_waits_for() {
+    let percent = RemovalLimit::Percent(60.0);
+    for (name, max_delete) in
+        [("conf", percent), (".conf", percent), (".conf", RemovalLimit::None), ("a/-b", percent)]
+    {
+        for dry_run in [true, false] {
+            let world = World::new();
+            world.object(&format!("x/{name}/y//z"), b"new").await;
+            world.object("x/kept", b"1").await;
+            world.file(&format!("out/{name}"), b"old");
+            world.file("out/kept", b"1");
+            let options = SyncOptions { max_delete, rule: Rule::SizeOnly, ..deleting() };
+            let spec = spec(&world, "s3://bucket/x", "out", options);
+            let summary = world.run(TransferSpec { dry_run, ..spec }).await.unwrap();
+            assert!(!summary.fatal && summary.failed == 0, "{:?}", world.log.lines());
+            let gone = world.path("out").join(name).is_dir();
+            assert_eq!(gone, !dry_run, "{name}: {:?}", world.log.lines());
+            assert_eq!(world.log.count("Delete"), 1, "{name}: {:?}", world.log.lines());
+        }
+    }
+}
+
+/// One in the way of a download stays, if it may not be removed.
+#[tokio::test(start_paused = true)]
+async fn what_a_limit_in_percent_refuses_is_not_in_the_way_of_others() {
+    let world = World::new();
+    world.object("x/.conf/y", b"new").await;
+    world.object("x/other", b"new").await;
+    world.file("out/.conf", b"old");
+    let options = SyncOptions { max_delete: RemovalLimit::Percent(10.0), ..deleting() };
+    let summary = sync(&world, "s3://bucket/x", "out", options).await;
+    assert!(summary.fatal, "{:?}", world.log.lines());
+    assert_eq!((summary.done, summary.failed), (1, 1), "{:?}", world.log.lines());
+    assert_eq!(std::fs::read(world.path("out/.conf")).unwrap(), b"old");
+}

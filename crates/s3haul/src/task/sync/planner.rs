@@ -1,10 +1,12 @@
 //! What a `sync` decides on each name, and the queues that it goes to.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use tokio_util::sync::CancellationToken;
 
 use super::check::{Checked, Checks};
 use super::lookup::Targeted;
@@ -41,6 +43,8 @@ pub(crate) struct Plan<A: Action, D> {
     pub(crate) make_removal: MakeRemoval<D>,
     pub(crate) transfers: Queue<A>,
     pub(crate) removals: Queue<D>,
+    /// Cancelled once all removals are done.
+    pub(crate) removed: CancellationToken,
 }
 
 /// Why removals ended before their time.
@@ -72,10 +76,12 @@ struct Decided<A, D> {
     /// Transfers whose target was not shown, and their sources.
     unseen: Vec<(usize, State)>,
     removals: Vec<D>,
-    /// Removals that wait for the end of the target's listing, for a limit in percent.
-    held: Vec<D>,
-    /// Removals of files that a later key of the source may be written to.
-    doubtful: Vec<Doubtful<D>>,
+    /// Removals that wait for the end of the target's listing, for a limit in percent, by name.
+    held: BTreeMap<String, D>,
+    /// Removals of files that a later key of the source may be written to, by name.
+    doubtful: BTreeMap<String, Doubtful<D>>,
+    /// Downloads that need a folder where a file stands whose removal waits for the end.
+    waiting: Vec<A>,
     /// Bytes of the transfers.
     bytes: u64,
 }
@@ -83,7 +89,6 @@ struct Decided<A, D> {
 /// The removal of a file that a key of the source may be written to, though it is spelled otherwise
 /// and comes later in order: `a//-b` to `a/-b`.
 struct Doubtful<D> {
-    file: String,
     mark: Option<Mark>,
     removal: D,
 }
@@ -111,8 +116,9 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
             transfers: Vec::new(),
             unseen: Vec::new(),
             removals: Vec::new(),
-            held: Vec::new(),
-            doubtful: Vec::new(),
+            held: BTreeMap::new(),
+            doubtful: BTreeMap::new(),
+            waiting: Vec::new(),
             bytes: 0,
         },
         guard: RemovalGuard::new(limit).after(removed),
@@ -127,6 +133,13 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
         Err(error) => engine.report.fatal(error),
         Ok(ControlFlow::Continue(())) if flushed.is_ok() => {
             planner.release(&source, target.seen).await;
+            let Plan { removals, transfers, removed, .. } = planner.plan;
+            if !planner.decided.waiting.is_empty() {
+                drop(removals);
+                removed.cancelled().await;
+                // Where the files stay, these fail.
+                let _ = transfers.push(planner.decided.waiting).await;
+            }
             engine.report.plan_complete();
         }
         // The receiving side is closed, or a shard has ended.
@@ -184,6 +197,11 @@ fn with_states<A: Action>(
     reason: Reason,
 ) -> A {
     action.because(reason).expecting(Expected::new(source, TargetState::of(target)))
+}
+
+/// Names of the folders that a file lies in.
+fn folders_of(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(at, _)| &name[..at])
 }
 
 fn flow(is_open: bool) -> ControlFlow<()> {
@@ -258,11 +276,28 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
 
     fn decide(&mut self, (action, source): (A, State), target: Option<State>, reason: Reason) {
         self.decided.bytes += action.bytes();
-        self.decided.transfers.push(if self.job.spec.says_states() {
+        let action = if self.job.spec.says_states() {
             with_states((action, source), target, reason)
         } else {
             action.because(reason)
-        });
+        };
+        if self.waits(action.target_name()) {
+            self.decided.waiting.push(action);
+        } else {
+            self.decided.transfers.push(action);
+        }
+    }
+
+    /// Whether a download waits for the end, because a file whose removal waits for that stands
+    /// where it needs a folder. A shard has no such end.
+    fn waits(&self, name: &str) -> bool {
+        let Decided { held, doubtful, waiting, .. } = &self.decided;
+        let is_held = |file| held.contains_key(file) || doubtful.contains_key(file);
+        self.job.plan.action == ActionKind::Download
+            && self.job.spec.shard.is_none()
+            && waiting.len() < HELD_MAX
+            && !(held.is_empty() && doubtful.is_empty())
+            && folders_of(name).any(is_held)
     }
 
     /// Whether a plan has to look for what the target did not show: its filter leaves the name
@@ -283,8 +318,12 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
     /// Plans what the target did not show; what is there is looked up when it is queued.
     fn transfer_unseen(&mut self, row: (&EntryBatch, usize)) {
         let Some((action, source)) = self.make(row) else { return };
-        let Decided { transfers, unseen, bytes, .. } = &mut self.decided;
-        *bytes += action.bytes();
+        self.decided.bytes += action.bytes();
+        if self.waits(action.target_name()) {
+            let action = with_states((action, source), None, Reason::Missing);
+            return self.decided.waiting.push(action);
+        }
+        let Decided { transfers, unseen, .. } = &mut self.decided;
         unseen.push((transfers.len(), source));
         transfers.push(action);
     }
@@ -412,16 +451,16 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
         let Some(removal) = removal else { return };
         let mark = self.engine.report.journal().map(|journal| entry.mark(journal, true));
         if !self.is_doubtful(entry.relative()) {
-            return self.ask_for(removal, mark);
+            return self.ask_for(entry.relative(), removal, mark);
         }
         if self.may_hold() {
             let file = entry.relative().to_owned();
-            self.decided.doubtful.push(Doubtful { file, mark, removal });
+            self.decided.doubtful.insert(file, Doubtful { mark, removal });
         }
     }
 
     /// Has something removed, now or at the end, if it is within the limit.
-    fn ask_for(&mut self, removal: D, mark: Option<Mark>) {
+    fn ask_for(&mut self, name: &str, removal: D, mark: Option<Mark>) {
         match self.guard.ask() {
             Permit::Now => {
                 self.begun.extend(mark);
@@ -429,7 +468,7 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
             }
             Permit::Later => {
                 if self.may_hold() {
-                    self.decided.held.push(removal);
+                    self.decided.held.insert(name.to_owned(), removal);
                 }
             }
             Permit::Refused => self.refusal = Some(Refusal::Limit),
@@ -450,9 +489,9 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
 
     /// Removes what waited for the end, if it is within the limit.
     async fn release(&mut self, source: &SideStream, names: u64) {
-        for Doubtful { file, mark, removal } in std::mem::take(&mut self.decided.doubtful) {
+        for (file, Doubtful { mark, removal }) in std::mem::take(&mut self.decided.doubtful) {
             if self.refusal.is_none() && !source.may_be_respelled(&file) {
-                self.ask_for(removal, mark);
+                self.ask_for(&file, removal, mark);
             }
         }
         if self.push_all().await.is_err() {
@@ -464,7 +503,7 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
         }
         if self.guard.allows_all(held.len() as u64, names) {
             // The receiving side is closed if the job was cancelled.
-            let _ = self.plan.removals.push(held).await;
+            let _ = self.plan.removals.push(held.into_values().collect()).await;
         } else {
             self.refusal = Some(Refusal::Limit);
         }
