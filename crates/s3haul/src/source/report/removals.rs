@@ -9,7 +9,7 @@ use std::io::ErrorKind as IoKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 
 use super::make_way::InTheWay;
 use super::{
@@ -21,7 +21,7 @@ use crate::engine::limits::blocking;
 use crate::engine::object::{changed, head, head_at, is_missing};
 use crate::entry::{facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
-use crate::fs::{FileInfo, TargetRoot, warning};
+use crate::fs::{FileInfo, TargetRoot, collapse, warning};
 use crate::job::names::{NameSource, Named};
 use crate::job::prepare::Prepared;
 use crate::journal::state::{Mark, Position};
@@ -36,6 +36,7 @@ use crate::shard::Shard;
 use crate::source::presence::has_any;
 use crate::source::versions::{find_version, versions_among};
 use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::ListObjects;
 
 /// What is said of a removal that would be a mistake by now.
 const BACK: &str = "It is not removed, because the source has it by now.";
@@ -344,7 +345,14 @@ pub(super) async fn removal<A: Removal>(
         engine.report.warning(warning::skipping(&named.source, LEFT_OUT));
         return Ok(None);
     }
-    let looked = match source_has(job, engine, &relative).await {
+    let has = match source_has(job, engine, &relative).await {
+        // A plan has looked at all keys.
+        Ok(false) if named.expected.is_none() && matches!(named.source, Location::Local(_)) => {
+            has_respelled(job, engine, &relative).await
+        }
+        has => has,
+    };
+    let looked = match has {
         Ok(true) => {
             engine.report.warning(warning::skipping(&named.source, BACK));
             return Ok(None);
@@ -390,9 +398,12 @@ fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String
 /// Whether the source has a name by now, or had it at the time that the job reads.
 async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
     match (job.plan.source.with(relative), job.spec.versions) {
+        // No file has such a name, whatever its path leads to.
+        (Location::Local(_), _) if relative.split('/').any(is_void) => Ok(false),
         (Location::Local(path), _) => {
             let follows = job.spec.follow_symlinks;
-            blocking(move || exists(&path, follows)).await
+            let relative = relative.to_owned();
+            blocking(move || Ok(exists(&path, follows)? && is_spelled_so(&path, &relative))).await
         }
         (Location::Object(name), Some(rule)) => {
             Ok(find_version(job, engine, &name.key, rule).await?.is_some())
@@ -406,6 +417,28 @@ async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<b
     }
 }
 
+/// Whether the source has a key that is written to a file though it is spelled otherwise: with an
+/// empty or `.` component in one of the folders that the file lies in.
+async fn has_respelled(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
+    let root = job.source_key();
+    let folders = relative.match_indices('/').map(|(at, slash)| &relative[..at + slash.len()]);
+    let prefixes = std::iter::once("")
+        .chain(folders)
+        .flat_map(|folder| ["/", "./"].map(|void| format!("{root}{folder}{void}")));
+    let looks = prefixes.map(|prefix| async move {
+        let bucket = &*engine.settings.source_bucket;
+        let input = ListObjects { bucket, prefix: &prefix, ..ListObjects::default() };
+        let page = engine.send(|| engine.source.list_objects(input)).await?;
+        let is_file = |key: &str| {
+            let key = key.strip_prefix(root).unwrap_or(key).trim_start_matches('/');
+            collapse(key) == relative
+        };
+        // Where there are more, any of them may be.
+        Ok::<_, Error>(page.is_truncated || page.iter().any(|object| is_file(object.key)))
+    });
+    Ok(try_join_all(looks).await?.contains(&true))
+}
+
 /// Whether there is a file; a folder of that name does not count. What cannot be looked at is not
 /// taken for missing.
 fn exists(path: &Path, follows: bool) -> Result<bool> {
@@ -414,6 +447,22 @@ fn exists(path: &Path, follows: bool) -> Result<bool> {
         Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(false),
         Err(error) => Err(Error::local("could not examine", path, error)),
     }
+}
+
+/// Whether no entry of a folder has such a name.
+fn is_void(component: &str) -> bool {
+    matches!(component, "" | "." | "..")
+}
+
+/// Whether the folders list a file that is there under this very name: some file systems make no
+/// difference between upper and lower case. What cannot be listed is taken for it.
+fn is_spelled_so(path: &Path, relative: &str) -> bool {
+    let depth = relative.split('/').count();
+    path.ancestors().take(depth).all(|path| {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return true };
+        let Ok(entries) = folder.read_dir() else { return true };
+        entries.into_iter().any(|entry| entry.map_or(true, |entry| entry.file_name() == name))
+    })
 }
 
 /// Fails when the source is empty, or cannot be asked.
@@ -428,4 +477,18 @@ pub(super) async fn refuse_empty_source(job: &Prepared, engine: &Arc<Engine>) ->
         job.spec.source
     );
     Err(Error::new(ErrorKind::Local, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_spelled_as_its_folders_list_it() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        std::fs::write(dir.path().join("a/b"), "").unwrap();
+        let is_so = ["a/b", "a/B"].map(|name| is_spelled_so(&dir.path().join(name), name));
+        assert_eq!(is_so, [true, false]);
+    }
 }
