@@ -42,9 +42,11 @@ pub struct WalkOptions {
     pub after: String,
     /// The last name that is wanted; none: all are.
     pub through: Option<String>,
+    /// Whether a root that is a link is followed in any case.
+    pub follows_root: bool,
     /// Whether files are written to the tree. What is left out of it is no loss then: a server's
     /// store is skipped without a warning.
-    pub is_target: bool,
+    pub is_written_to: bool,
     /// Whether a missing root is an empty one.
     pub may_be_missing: bool,
 }
@@ -57,7 +59,8 @@ impl Default for WalkOptions {
             takes_temporary: false,
             after: String::new(),
             through: None,
-            is_target: false,
+            follows_root: false,
+            is_written_to: false,
             may_be_missing: false,
         }
     }
@@ -71,7 +74,8 @@ impl std::fmt::Debug for WalkOptions {
             .field("takes_temporary", &self.takes_temporary)
             .field("after", &self.after)
             .field("through", &self.through)
-            .field("is_target", &self.is_target)
+            .field("follows_root", &self.follows_root)
+            .field("is_written_to", &self.is_written_to)
             .field("may_be_missing", &self.may_be_missing)
             .finish()
     }
@@ -100,8 +104,7 @@ impl Walk {
         }
         // With a separator at its end a link names what it leads to.
         let is_link = || is_link(&root.components().collect::<PathBuf>());
-        // What is written there goes through the link in any case.
-        let follows = walk.options.follow_symlinks || walk.options.is_target;
+        let follows = walk.options.follow_symlinks || walk.options.follows_root;
         if follows || !is_link() {
             match rustix::fs::stat(root) {
                 Ok(stat) => match FileInfo::from_stat(&stat).kind {
@@ -237,7 +240,7 @@ impl Walk {
     /// store.
     fn leave_out_of_store(&mut self) {
         let Some(level) = self.levels.last_mut() else { return };
-        let warns = level.names_store() && !self.options.is_target;
+        let warns = level.names_store() && !self.options.is_written_to;
         let text = warns.then(|| warning::skipping(level.path().display(), warning::SERVER_STORE));
         self.batch.warnings.extend(text);
         self.batch.gaps.push(self.relative.clone());

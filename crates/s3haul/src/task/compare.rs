@@ -147,7 +147,7 @@ fn open(
             let follow_symlinks = spec.follow_symlinks;
             // The folder that was named is compared, also where it is a link.
             let options =
-                WalkOptions { follow_symlinks, is_target: true, ..WalkOptions::default() };
+                WalkOptions { follow_symlinks, follows_root: true, ..WalkOptions::default() };
             SideStream::of_folder(folder, options, filter, engine, ahead)
         }
         Side::Stream => unreachable!("roots are never streams"),

@@ -137,7 +137,9 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
                     takes_temporary: removes_files,
                     after: after(place).to_owned(),
                     through: range.through.clone(),
-                    is_target: place == Place::Target,
+                    // What is written there goes through the link in any case.
+                    follows_root: place == Place::Target,
+                    is_written_to: place == Place::Target,
                     may_be_missing: place == Place::Target && job.spec.plans,
                     ..WalkOptions::default()
                 };

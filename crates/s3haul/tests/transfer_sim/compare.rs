@@ -376,3 +376,18 @@ async fn a_broken_connection_costs_only_the_rest() {
     assert_eq!(lines, ["a same etag"]);
     assert_eq!(reads(&world).1, 2, "the second goes on where the first ended");
 }
+
+/// It is left out of an upload, and cannot be called the same.
+#[tokio::test(start_paused = true)]
+async fn a_store_of_a_server_is_not_passed_over_in_silence() {
+    let world = World::new();
+    for name in ["a", ".s3haul/meta/box/k.json", ".s3haul/buckets/box.json", "box/k"] {
+        world.file(&format!("in/{name}"), b"1");
+    }
+    world.object("x/a", b"1").await;
+    for (source, target) in [("in", "s3://bucket/x"), ("s3://bucket/x", "in")] {
+        let (summary, seen) = run(&world, spec(&world, source, target, Depth::Sizes)).await;
+        assert_eq!(*seen.lines.lock().unwrap(), ["a same size"]);
+        assert_eq!(summary.unwrap().warnings, 1);
+    }
+}

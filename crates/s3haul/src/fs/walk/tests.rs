@@ -76,7 +76,7 @@ fn the_store_of_a_server_is_left_out() {
     let options = WalkOptions { prune: Some(prune), ..WalkOptions::default() };
     assert_eq!(walk(dir.path(), options).1, named_once);
     // A download says nothing of it, but what is left out is still marked.
-    let options = WalkOptions { is_target: true, ..WalkOptions::default() };
+    let options = WalkOptions { is_written_to: true, ..WalkOptions::default() };
     assert_eq!(walk(dir.path(), options.clone()).1, [""; 0]);
     let [batch] = &batches(Walk::tree(dir.path(), options))[..] else { panic!() };
     assert_eq!(batch.gaps, ["d/.s3haul/", "d/box/"]);
