@@ -111,7 +111,8 @@ async fn compare(
     let ahead = Arc::new(NamesAhead::default());
     let open = |root, place| open(spec, root, (place, &sides[0].side), (&engine, &ahead));
     let (source, target) = (open(&sides[0], Place::Source), open(&sides[1], Place::Target));
-    Comparison::new(spec, &engine, sink).run(source, target).await
+    let filters = sides.each_ref().map(|root| &*root.filter);
+    Comparison::new(spec, filters, &engine, sink).run(source, target).await
 }
 
 fn open(

@@ -377,6 +377,26 @@ async fn a_broken_connection_costs_only_the_rest() {
     assert_eq!(reads(&world).1, 2, "the second goes on where the first ended");
 }
 
+/// A pattern with an absolute path matches on one side only.
+#[tokio::test(start_paused = true)]
+async fn what_a_filter_leaves_out_on_one_side_is_not_missing() {
+    let world = World::new();
+    for name in ["a", "b"] {
+        world.file(&format!("in/{name}"), b"1");
+        world.object(&format!("x/{name}"), b"1").await;
+    }
+    world.object("x/c", b"1").await;
+    let filter = format!("{}/in/*b", world.folder.path().display());
+    for (source, target, lone) in
+        [("in", "s3://bucket/x", "c only-target"), ("s3://bucket/x", "in", "c only-source")]
+    {
+        let mut spec = spec(&world, source, target, Depth::Sizes);
+        spec.filters = vec![FilterRule::Exclude(filter.clone())];
+        let (_, seen) = run(&world, spec).await;
+        assert_eq!(*seen.lines.lock().unwrap(), ["a same size", lone]);
+    }
+}
+
 /// It is left out of an upload, and cannot be called the same.
 #[tokio::test(start_paused = true)]
 async fn a_store_of_a_server_is_not_passed_over_in_silence() {

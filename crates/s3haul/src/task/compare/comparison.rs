@@ -10,6 +10,7 @@ use crate::engine::core::Engine;
 use crate::entry::Entry;
 use crate::plan::compare::Facts;
 use crate::plan::content::{Conclusion, Depth, Evidence, PartSizes, conclude};
+use crate::plan::filter::Filter;
 use crate::plan::join::Presence;
 use crate::source::content::{examine, known};
 use crate::source::pair::{Joined, Looked, Visitor, merge};
@@ -20,16 +21,20 @@ use s3haul_wire::error::Result;
 pub(crate) struct Comparison<'a> {
     spec: &'a CompareSpec,
     engine: &'a Arc<Engine>,
+    /// Those of the source and the target.
+    filters: [&'a Filter; 2],
     window: Window<'a>,
 }
 
 impl<'a> Comparison<'a> {
     pub(crate) fn new(
         spec: &'a CompareSpec,
+        filters: [&'a Filter; 2],
         engine: &'a Arc<Engine>,
         sink: &'a dyn CompareSink,
     ) -> Self {
-        Self { spec, engine, window: Window::new(sink, &engine.report, engine.limits.at_once()) }
+        let window = Window::new(sink, &engine.report, engine.limits.at_once());
+        Self { spec, engine, filters, window }
     }
 
     /// Compares to the end of both sides, or to the first error of one: what lies before it is
@@ -61,6 +66,10 @@ impl<'a> Comparison<'a> {
         let (source, target) = (joined.source(), joined.target());
         let status = if source.is_some() { Status::OnlySource } else { Status::OnlyTarget };
         let name = source.or(target).map_or("", |entry| entry.relative()).to_owned();
+        // A filter may leave a name out on one side only: it was not looked for there.
+        if !self.filters.iter().all(|filter| filter.includes(&name)) {
+            return ControlFlow::Continue(());
+        }
         let [source, target] = [source, target].map(|side| side.map(|entry| entry.facts()));
         self.window.push(Compared { name, source, target, status })
     }
