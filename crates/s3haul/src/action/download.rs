@@ -356,10 +356,11 @@ async fn remove_and_report(engine: &Engine, target: &DownloadTarget, action: Dow
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::os::fd::OwnedFd;
     use std::path::Path;
     use std::time::Duration;
 
-    use rustix::fs::{CWD, FileType, mknodat};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 
     use super::*;
     use crate::engine::settings::Tuning;
@@ -395,9 +396,13 @@ mod tests {
         what()
     }
 
-    /// Opening a pipe without a reader blocks until there is one.
-    fn pipe(folder: &Path, name: &str) {
-        mknodat(CWD, folder.join(name), FileType::Fifo, 0o600.into(), 0).unwrap();
+    /// A pipe that is full: writing to it blocks until its reader is dropped.
+    fn full_pipe(folder: &Path, name: &str) -> OwnedFd {
+        let path = folder.join(name);
+        mknodat(CWD, &path, FileType::Fifo, 0o600.into(), 0).unwrap();
+        let pipe = rustix::fs::open(path, OFlags::RDWR | OFlags::NONBLOCK, Mode::empty()).unwrap();
+        while rustix::io::write(&pipe, &[0; 1 << 12]).is_ok() {}
+        pipe
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -413,17 +418,13 @@ mod tests {
         actions.send(named("quick", 100)).await.unwrap();
         let is_there = |number: usize| folder.path().join(format!("quick{number}")).exists();
         assert!(comes(|| (0..100).all(is_there)));
-        for number in 0..2 {
-            pipe(folder.path(), &format!("hangs{number}"));
-        }
+        let pipes = [0, 1].map(|number| full_pipe(folder.path(), &format!("hangs{number}")));
         actions.send([named("hangs", 2), named("other", 300)].concat()).await.unwrap();
         // A late request may be sent twice, so objects are counted.
         let requested = || world.seen().iter().map(|seen| seen.line().to_owned()).collect();
         let is_each_requested = comes(|| HashSet::<String>::len(&requested()) == 402);
         // A thread waits in each until now.
-        for number in 0..2 {
-            std::fs::read(folder.path().join(format!("hangs{number}"))).unwrap();
-        }
+        drop(pipes);
         assert!(is_each_requested, "{} of 402 objects", requested().len());
         drop(actions);
         downloads.await.unwrap();

@@ -11,7 +11,6 @@ use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::fs::TargetRoot;
 use crate::job::prepare::Prepared;
-use crate::job::spec::TransferCommand;
 use crate::plan::action::DownloadAction;
 use crate::plan::expected::TargetState;
 use crate::plan::paths::Side;
@@ -31,9 +30,8 @@ pub(crate) fn start_downloads(
 
 /// Installs the checks of downloads that run before they are queued, if the job has any.
 fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadAction>) {
-    // A sync compares before, but for names that an earlier run gave.
-    let is_compared = job.spec.command == TransferCommand::Sync && job.spec.names.is_none();
-    let no_overwrite = job.spec.no_overwrite && !is_compared;
+    // Of a sync, too: its walk shows no FIFO, and no file whose key is spelled otherwise.
+    let no_overwrite = job.spec.no_overwrite;
     let guard = job.case_guard.clone();
     if !no_overwrite && guard.is_none() {
         return;

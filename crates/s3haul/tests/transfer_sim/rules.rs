@@ -446,3 +446,25 @@ async fn devices_take_their_bytes_in_order() {
     }
     assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
 }
+
+/// A FIFO in the target was written to, or waited for without end.
+#[tokio::test(start_paused = true)]
+async fn a_fifo_in_the_target_folder_is_not_waited_for() {
+    let world = World::new();
+    world.object("x/a", b"1").await;
+    world.object("x/b//c", b"1").await;
+    world.file("out/b/c", b"mine");
+    let fifo = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, world.path("out/a"), fifo, 0o600.into(), 0).unwrap();
+    for command in [TransferCommand::Sync, TransferCommand::Copy] {
+        let spec = tree(&world, command, "s3://bucket/x", Some("out"));
+        let spec = TransferSpec { no_overwrite: true, ..spec };
+        let summary = world.run(spec).await.unwrap();
+        assert_eq!((summary.skipped, summary.failed), (2, 0), "{:?}", world.log.lines());
+        assert_eq!(std::fs::read(world.path("out/b/c")).unwrap(), b"mine");
+    }
+    let replaced = tree(&world, TransferCommand::Sync, "s3://bucket/x", Some("out"));
+    let summary = world.run(replaced).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (1, 1), "{:?}", world.log.lines());
+    assert_eq!(world.log.count("nothing reads from the FIFO"), 1, "{:?}", world.log.lines());
+}

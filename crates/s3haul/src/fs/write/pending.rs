@@ -173,35 +173,41 @@ impl PendingFile {
         if is_replaced { None } else { Self::reopen(Place::of(path).ok()?, access, temporary) }
     }
 
-    /// Starts a file in a directory, never following a link at its name.
+    /// Starts a file in a directory, never following a link at its name, and never waiting for a
+    /// reader of a FIFO that nobody named.
     pub(super) fn create(place: Place, access: Access) -> Result<Self> {
         match rustix::fs::statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::NOFOLLOW, access),
+            Ok(stat) => {
+                let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+                Self::create_over(place, stat.st_mode, flags, access)
+            }
             Err(_) => Self::create_temporary(place, access),
         }
     }
 
-    /// Starts a file where something is; `links` says whether a device may be behind a link.
-    fn create_over(
-        place: Place,
-        existing_mode: u32,
-        links: OFlags,
-        access: Access,
-    ) -> Result<Self> {
+    /// Starts a file where something is; `how` says whether a device may be behind a link, and
+    /// whether a FIFO is waited for.
+    fn create_over(place: Place, existing_mode: u32, how: OFlags, access: Access) -> Result<Self> {
         match FileType::from_raw_mode(existing_mode) {
             FileType::Directory => Err(place.fail("a directory is in the way of", Errno::ISDIR)),
             FileType::CharacterDevice | FileType::BlockDevice | FileType::Fifo => {
-                Self::open_direct(place, links)
+                Self::open_direct(place, how)
             }
             FileType::Socket => Err(place.fail("could not write to a socket", Errno::NXIO)),
             _ => Self::create_temporary(place, access),
         }
     }
 
-    fn open_direct(place: Place, links: OFlags) -> Result<Self> {
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | links;
+    fn open_direct(place: Place, how: OFlags) -> Result<Self> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | how;
+        let failed = |errno| match errno {
+            Errno::NXIO => place.fail("nothing reads from the FIFO or device", errno),
+            _ => place.fail("could not open", errno),
+        };
         let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());
-        let file = File::from(opened.map_err(|errno| place.fail("could not open", errno))?);
+        let file = File::from(opened.map_err(failed)?);
+        // Bytes are waited for again.
+        rustix::fs::fcntl_setfl(&file, OFlags::empty()).map_err(failed)?;
         let (mode, access) = (WriteMode::Direct(Mutex::new(0)), Access::ByUmask);
         Ok(Self { file, place, mode, access, kept_if: None })
     }
