@@ -140,6 +140,11 @@ impl Joined<'_> {
         self.source.seen == 0
     }
 
+    /// Whether something of the source could not be looked at so far.
+    pub(crate) fn has_source_gaps(&self) -> bool {
+        self.source.has_gaps
+    }
+
     /// A copy of both entries, for what takes long; `None` unless both sides have the name.
     pub(crate) fn pair(&self) -> Option<Pair> {
         if self.presence != Presence::Both {

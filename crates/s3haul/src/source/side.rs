@@ -67,6 +67,8 @@ pub(crate) struct SideStream {
     pub(crate) seen: u64,
     /// Names that are there and could not be looked at; those of folders end in `/`.
     gaps: BTreeSet<String>,
+    /// Whether a walk could not look at something.
+    pub(crate) has_gaps: bool,
     /// Keys come down as files: `a//b` is the file `a/b`, which is there then too.
     becomes_files: bool,
     /// Files of such keys whose own names come before the keys.
@@ -115,6 +117,7 @@ impl SideStream {
             last: String::new(),
             seen: 0,
             gaps: BTreeSet::new(),
+            has_gaps: false,
             becomes_files: false,
             respelled: HashSet::new(),
             range: KeyRange::default(),
@@ -271,6 +274,7 @@ impl SideStream {
         let next = match &mut self.source {
             Source::Files(files) => files.next().await.map(|mut batch| {
                 batch.warnings.drain(..).for_each(warn);
+                self.has_gaps |= !batch.gaps.is_empty();
                 for name in batch.gaps.drain(..) {
                     // A link to nothing, say: it may be a folder again tomorrow.
                     if !name.is_empty() && !name.ends_with('/') {

@@ -498,3 +498,29 @@ async fn what_a_limit_in_percent_refuses_is_not_in_the_way_of_others() {
     assert_eq!((summary.done, summary.failed), (1, 1), "{:?}", world.log.lines());
     assert_eq!(std::fs::read(world.path("out/.conf")).unwrap(), b"old");
 }
+
+/// Whether a pattern leaves out a folder as a whole or its files makes no difference.
+#[tokio::test(start_paused = true)]
+async fn a_folder_with_nothing_but_what_is_left_out_is_not_empty() {
+    for pattern in ["ex/*", "ex/f*"] {
+        let world = World::new();
+        world.file("in/ex/f", b"1");
+        world.object("x/gone", b"1").await;
+        let spec = spec(&world, "in", "s3://bucket/x", deleting());
+        let filters = vec![FilterRule::Exclude(pattern.to_owned())];
+        let summary = world.run(TransferSpec { filters, ..spec }).await.unwrap();
+        assert!(!summary.fatal, "{:?}", world.log.lines());
+        assert!(world.keys().await.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_folder_that_cannot_be_read_is_not_called_empty() {
+    let world = World::new();
+    std::fs::create_dir(world.path("in")).unwrap();
+    std::os::unix::fs::symlink("nowhere", world.path("in/b")).unwrap();
+    world.object("x/a", b"1").await;
+    assert!(sync(&world, "in", "s3://bucket/x", deleting()).await.fatal);
+    assert_eq!(world.log.count("nothing could be read in the source"), 1);
+    assert_eq!(world.keys().await, ["x/a"]);
+}

@@ -19,10 +19,13 @@ use crate::job::prepare::Prepared;
 use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
 use crate::plan::expected::{Expected, State, TargetState};
+use crate::plan::filter::Filter;
 use crate::plan::join::Presence;
+use crate::plan::paths::Side;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::Taken;
 use crate::source::pair::{Joined, Looked, Visitor, merge};
+use crate::source::presence::has_any;
 use crate::source::side::{SideStream, may_follow};
 use crate::task::pipeline::{MakeAction, SLICE_BYTES};
 use s3haul_wire::error::{Error, ErrorKind};
@@ -51,6 +54,7 @@ pub(crate) struct Plan<A: Action, D> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     EmptySource,
+    UnreadSource,
     Limit,
     TooManyHeld,
 }
@@ -58,12 +62,14 @@ enum Refusal {
 /// Decides on each name of a `sync`.
 struct Planner<'a, A: Action, D> {
     job: &'a Prepared,
-    engine: &'a Engine,
+    engine: &'a Arc<Engine>,
     plan: Plan<A, D>,
     checks: Option<Checks>,
     decided: Decided<A, D>,
     guard: RemovalGuard,
     refusal: Option<Refusal>,
+    /// Whether a folder that shows no names has some that are left out, once it was asked for.
+    has_hidden: Option<bool>,
     /// Whether a warning that source and target overlap was reported.
     has_warned_of_overlap: bool,
     /// What was decided since this was last written to the journal.
@@ -123,6 +129,7 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
         },
         guard: RemovalGuard::new(limit).after(removed),
         refusal: None,
+        has_hidden: None,
         has_warned_of_overlap: false,
         begun: Vec::new(),
     };
@@ -169,13 +176,7 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
             }
             Presence::Both if joined.is_source_wanted() => self.compare(&joined).await,
             Presence::Target if self.job.spec.sync.delete && joined.is_target_wanted() => {
-                if !joined.may_be_on_both()
-                    && let Some(entry) = joined.target()
-                    && !self.keeps(entry)
-                {
-                    let is_empty = joined.is_source_empty();
-                    self.remove(entry, is_empty && !self.job.spec.sync.allow_empty_source);
-                }
+                self.remove_alone(&mut joined).await;
             }
             _ => {}
         }
@@ -435,12 +436,41 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
         is_of_source || !self.job.filter.includes(name)
     }
 
-    fn remove(&mut self, entry: Entry<'_>, is_source_empty: bool) {
-        if self.refusal.is_some() {
+    /// Removes what only the target has, unless the source may have it.
+    async fn remove_alone(&mut self, joined: &mut Joined<'_>) {
+        if joined.may_be_on_both() || joined.target().is_none_or(|entry| self.keeps(entry)) {
             return;
         }
-        if is_source_empty {
-            self.refusal = Some(Refusal::EmptySource);
+        self.refuse_empty(joined).await;
+        if let Some(entry) = joined.target() {
+            self.remove(entry);
+        }
+    }
+
+    /// Refuses all removals if the source has nothing at all, unless that was asked for. What is
+    /// left out of it is something, too; a folder that is left out as a whole was not looked into.
+    async fn refuse_empty(&mut self, joined: &Joined<'_>) {
+        if self.refusal.is_some()
+            || self.job.spec.sync.allow_empty_source
+            || !joined.is_source_empty()
+        {
+            return;
+        }
+        if self.has_hidden.is_none() {
+            let is_folder = matches!(self.job.plan.source, Side::Local(_));
+            let all = Arc::new(Filter::all());
+            let asked = is_folder && has_any(self.job, self.engine, &all).await.unwrap_or(false);
+            self.has_hidden = Some(asked);
+        }
+        if self.has_hidden == Some(false) {
+            let is_unread = joined.has_source_gaps();
+            let refusal = if is_unread { Refusal::UnreadSource } else { Refusal::EmptySource };
+            self.refusal = Some(refusal);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry<'_>) {
+        if self.refusal.is_some() {
             return;
         }
         let mut removal = (self.plan.make_removal)(entry);
@@ -522,6 +552,11 @@ impl Refusal {
             (Self::EmptySource, _) => format!(
                 "the source `{}` is empty, so everything in the target would be removed: nothing \
                  was removed; if that is intended, give --allow-empty-source",
+                job.spec.source
+            ),
+            (Self::UnreadSource, _) => format!(
+                "nothing could be read in the source `{}`, so everything in the target would be \
+                 removed: nothing was removed",
                 job.spec.source
             ),
             (Self::TooManyHeld, _) => format!(
