@@ -145,8 +145,8 @@ pub(crate) struct Settings {
     pub(crate) is_undelete: bool,
     /// Versions that are locked in governance mode are removed, too.
     pub(crate) bypass_governance: bool,
-    /// Folder of journals, which are no files of a job.
-    pub(crate) journals: Option<PathBuf>,
+    /// Folders of journals, which are no files of a job.
+    pub(crate) journals: Vec<PathBuf>,
     /// What this process does of an object, where others do the rest.
     pub(crate) portion: Option<Arc<Portion>>,
     /// Limits.

@@ -128,10 +128,9 @@ impl Prepared {
             versions: spec.versions,
             is_undelete: spec.command == TransferCommand::Undelete,
             bypass_governance: spec.bypass_governance,
-            journals: match &spec.journal {
-                Some(journal) => Some(journal.folder().to_owned()),
-                None => spec.journal_folder.clone(),
-            },
+            journals: (spec.journal.iter().map(|journal| journal.folder().to_owned()))
+                .chain(spec.journal_folder.clone())
+                .collect(),
             portion: part.map(|part| Arc::clone(&part.portion)),
             tuning,
         }

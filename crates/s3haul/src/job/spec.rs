@@ -145,7 +145,8 @@ pub struct TransferSpec {
     pub tuning: Tuning,
     /// Where it is written how far the job got; the job goes on where this is of an earlier run.
     pub journal: Option<Arc<Journal>>,
-    /// Where journals lie, also for a job that keeps none: what is in there is no file of a job.
+    /// Where journals lie, also for a job that keeps none or has its own elsewhere: what is in
+    /// there is no file of a job.
     pub journal_folder: Option<PathBuf>,
     /// Only this part of the job is done. Journals, limits of removals and new names that have to
     /// be known as a whole are not for parts.

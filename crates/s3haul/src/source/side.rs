@@ -75,8 +75,8 @@ pub(crate) struct SideStream {
     respelled: HashSet<String>,
     /// What the merge is to see.
     range: KeyRange,
-    /// A folder that the merge is not to see, with a `/` at its end: that of journals.
-    left_out: Option<String>,
+    /// Folders that the merge is not to see, with a `/` at their end: those of journals.
+    left_out: Vec<String>,
 }
 
 impl SideStream {
@@ -121,13 +121,13 @@ impl SideStream {
             becomes_files: false,
             respelled: HashSet::new(),
             range: KeyRange::default(),
-            left_out: None,
+            left_out: Vec::new(),
         }
     }
 
-    /// Hides a folder from the merge, whose name ends in `/`.
+    /// Hides folders from the merge, whose names end in `/`.
     #[must_use]
-    pub(crate) fn without(self, left_out: Option<String>) -> Self {
+    pub(crate) fn without(self, left_out: Vec<String>) -> Self {
         Self { left_out, ..self }
     }
 
@@ -247,8 +247,7 @@ impl SideStream {
         let is_left_out = |folder: &String| {
             relative.starts_with(folder) || collapse(relative).starts_with(folder)
         };
-        let is_wanted =
-            self.filter.includes(relative) && !self.left_out.as_ref().is_some_and(is_left_out);
+        let is_wanted = self.filter.includes(relative) && !self.left_out.iter().any(is_left_out);
         if self.becomes_files {
             note_file(relative, &mut self.gaps, &mut self.respelled);
         }

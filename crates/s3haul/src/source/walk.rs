@@ -36,10 +36,10 @@ impl FileStream {
         let journals = engine.settings.journals.clone();
         Self::start(engine, ahead, move || {
             // Journals are not read: this job's changes all the time, and is needed to resume it.
-            let journals = journals.and_then(|journals| relative_to(&journals, &folder));
-            options.prune = (!filter.is_all() || journals.is_some()).then(|| {
+            let journals = names_below(&folder, &journals);
+            options.prune = (!filter.is_all() || !journals.is_empty()).then(|| {
                 Arc::new(move |folder: &str| {
-                    filter.excludes_all_below(folder) || journals.as_deref() == Some(folder)
+                    filter.excludes_all_below(folder) || journals.iter().any(|name| name == folder)
                 }) as _
             });
             Walk::tree(&folder, options)
@@ -92,11 +92,39 @@ impl FileStream {
     }
 }
 
-/// The name of a folder below another one, with a `/` at its end, where it lies there.
-pub(crate) fn relative_to(inner: &Path, outer: &Path) -> Option<String> {
-    // It may not be there yet.
-    let there = inner.ancestors().find(|folder| folder.exists())?;
-    let inner = there.canonicalize().ok()?.join(inner.strip_prefix(there).ok()?);
-    let below = inner.strip_prefix(outer.canonicalize().ok()?).ok()?.to_str()?;
-    (!below.is_empty()).then(|| format!("{below}/"))
+/// The names that folders have below another one, with a `/` at their end, where they lie there: as
+/// they are written, and without links.
+pub(crate) fn names_below(outer: &Path, inner: &[PathBuf]) -> Vec<String> {
+    let resolved = |inner: &Path| {
+        // It may not be there yet.
+        let there = inner.ancestors().find(|folder| folder.exists())?;
+        let inner = there.canonicalize().ok()?.join(inner.strip_prefix(there).ok()?);
+        Some(inner.strip_prefix(outer.canonicalize().ok()?).ok()?.to_owned())
+    };
+    let written = |inner: &Path| {
+        let [inner, outer] = [inner, outer].map(std::path::absolute);
+        Some(inner.ok()?.strip_prefix(outer.ok()?).ok()?.to_owned())
+    };
+    let names = inner.iter().flat_map(|inner| [resolved(inner), written(inner)]).flatten();
+    names.filter_map(|name| Some(format!("{}/", name.to_str()?))).filter(|it| it != "/").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_have_the_names_that_are_written_and_those_without_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        std::fs::create_dir_all(home.join("real/jobs")).unwrap();
+        std::os::unix::fs::symlink("real", home.join("link")).unwrap();
+        let below = |inner: &[&str]| {
+            let inner: Vec<_> = inner.iter().map(|inner| dir.path().join(inner)).collect();
+            names_below(&home, &inner)
+        };
+        assert_eq!(below(&["home/link/jobs"]), ["real/jobs/", "link/jobs/"]);
+        assert_eq!(below(&["elsewhere", "home/none/yet"]), ["none/yet/", "none/yet/"]);
+        assert_eq!(below(&["home"]), [""; 0]);
+    }
 }

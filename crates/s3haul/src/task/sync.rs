@@ -28,7 +28,7 @@ use crate::source::hints::{NamesAhead, Original};
 use crate::source::listing::NamesRequest;
 use crate::source::presence::has_any;
 use crate::source::side::SideStream;
-use crate::source::walk::relative_to;
+use crate::source::walk::names_below;
 use crate::task::divided::start_divided;
 use crate::task::download_target::{open_root, start_downloads};
 use crate::task::pipeline::{
@@ -91,16 +91,17 @@ async fn run<A: Targeted, D: Action>(
     tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
 }
 
-/// The folder of journals below that of the job. On the other side its names are left out, too:
+/// Folders of journals below that of the job. On the other side their names are left out, too:
 /// nothing is removed there because it is not read here, and old journals replace no new ones.
-async fn journals(job: &Prepared, engine: &Engine) -> Option<String> {
-    let journals = engine.settings.journals.clone()?;
+async fn journals(job: &Prepared, engine: &Engine) -> Vec<String> {
+    let journals = engine.settings.journals.clone();
     let sides = [Some(&job.plan.source), job.plan.target.as_ref()];
     let folder = sides.into_iter().flatten().find_map(|side| match side {
         Side::Local(folder) => Some(PathBuf::from(folder)),
         _ => None,
-    })?;
-    blocking(move || relative_to(&journals, &folder)).await
+    });
+    let Some(folder) = folder else { return Vec::new() };
+    blocking(move || names_below(&folder, &journals)).await
 }
 
 /// Whether a folder has names that may lie outside of what is walked of it: an empty range of a

@@ -215,13 +215,26 @@ impl Directories {
 
     /// Turns a failure to reach a directory into the error that the caller should report.
     fn explain(&self, relative: &str, errno: Errno) -> CreateError {
-        if errno == Errno::XDEV {
-            let reason = match self.open(relative, Links::Followed) {
-                Err(Errno::XDEV) => EscapeReason::Link,
-                _ => EscapeReason::LinkInside,
-            };
-            return Escape { name: relative.to_owned(), reason }.into();
-        }
+        let escape = |reason| Escape { name: relative.to_owned(), reason }.into();
+        let is_link_inside = |folder| {
+            matches!(self.open(folder, Links::Refused), Err(Errno::XDEV))
+                && self.open(folder, Links::Followed).is_ok()
+        };
+        let errno = match errno {
+            Errno::XDEV => match self.open(relative, Links::Followed) {
+                Err(Errno::XDEV) => return escape(EscapeReason::Link),
+                Ok(_) => return escape(EscapeReason::LinkInside),
+                Err(errno) => {
+                    // Something is missing behind a link, or the link leads to a file, or nowhere.
+                    let mut above = relative.match_indices('/').map(|(at, _)| &relative[..at]);
+                    if above.any(is_link_inside) {
+                        return escape(EscapeReason::LinkInside);
+                    }
+                    errno
+                }
+            },
+            errno => errno,
+        };
         let doing = if errno == Errno::NOTDIR {
             "a file is where a directory is needed, could not create"
         } else {

@@ -174,7 +174,7 @@ impl PendingFile {
     }
 
     /// Starts a file in a directory, never following a link at its name, and never waiting for a
-    /// reader of a FIFO that nobody named.
+    /// reader of a FIFO that was not named.
     pub(super) fn create(place: Place, access: Access) -> Result<Self> {
         match rustix::fs::statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => {
@@ -201,7 +201,7 @@ impl PendingFile {
     fn open_direct(place: Place, how: OFlags) -> Result<Self> {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | how;
         let failed = |errno| match errno {
-            Errno::NXIO => place.fail("nothing reads from the FIFO or device", errno),
+            Errno::NXIO => place.fail("nothing is there that reads, could not open", errno),
             _ => place.fail("could not open", errno),
         };
         let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());

@@ -282,6 +282,11 @@ fn links_within_the_root_are_refused_too() {
         assert_eq!(reason, EscapeReason::LinkInside);
     }
     assert!(matches!(place.escape("link/f"), EscapeReason::LinkInside | EscapeReason::Link));
+    for (link, leads_to) in [("to-file", "real/f"), ("to-nothing", "nowhere")] {
+        symlink(leads_to, place.root.path_of(link)).unwrap();
+        let failed = place.root.create(&format!("{link}/f")).err().unwrap();
+        assert!(reason != EscapeReason::LinkInside || matches!(failed, CreateError::Failed(_)));
+    }
     assert_eq!(place.names("real"), ["f"]);
 }
 

@@ -556,7 +556,7 @@ impl Refusal {
             ),
             (Self::UnreadSource, _) => format!(
                 "nothing could be read in the source `{}`, so everything in the target would be \
-                 removed: nothing was removed",
+                 removed: nothing was removed; if that is intended, give --allow-empty-source",
                 job.spec.source
             ),
             (Self::TooManyHeld, _) => format!(
