@@ -171,6 +171,41 @@ fn reports_name_versions_and_bring_them_back() {
     assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
 }
 
+/// Where versioning is suspended, an object that was written since is called `null`, too.
+#[test]
+fn what_is_no_longer_a_marker_is_not_removed_by_a_retry() {
+    for (command, action) in [
+        ("undelete --recursive s3://box", "undelete"),
+        ("rm --recursive s3://box --delete-markers-only", "delete"),
+    ] {
+        let bench = Bench::with_objects(&["a", "b"]);
+        bench.ok("versioning enable s3://box");
+        bench.ok("versioning suspend s3://box");
+        bench.ok("rm s3://box --recursive --quiet");
+        let row = |key: &str| {
+            format!(
+                "{{\"v\":1,\"event\":\"object\",\"action\":\"{action}\",\"outcome\":\"failed\",\
+                 \"source\":\"s3://box/{key}\",\"version_id\":\"null\"}}\n"
+            )
+        };
+        let name = command.split(' ').next().unwrap();
+        let failed = format!(
+            "{{\"v\":1,\"event\":\"report\",\"action\":\"{name}\",\"source\":\"s3://box\"}}\n\
+             {}{}{{\"v\":1,\"event\":\"end\",\"outcome\":\"complete\"}}\n",
+            row("a"),
+            row("b")
+        );
+        bench.file("failed.jsonl", &failed);
+        bench.file("new", "new");
+        bench.ok("cp new s3://box/a --quiet");
+        let output = bench.run(&format!("{command} --retry-failed failed.jsonl"));
+        assert_eq!(output.status.code(), Some(2), "{command} {output:?}");
+        assert!(stderr(&output).contains("it is no delete marker"), "{output:?}");
+        assert_eq!(bench.ok("cat s3://box/a"), "new");
+        assert!(stdout(&output).contains("s3://box/b"), "{output:?}");
+    }
+}
+
 #[test]
 fn nonsense_is_refused_before_the_first_request() {
     let bench = Bench::new();

@@ -33,6 +33,7 @@ use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::{ObjectHead, ObjectProperties};
 
 pub(crate) use make_way::make_way;
+use removals::LastKey;
 pub(crate) use removals::remove;
 
 /// Names that are looked at together.
@@ -53,6 +54,8 @@ pub(crate) struct ReportStream {
     /// The last row that is read; none: all are.
     through: Option<u64>,
     is_plan: bool,
+    /// The last key of the rows before, where they are about versions.
+    last: Option<LastKey>,
 }
 
 impl ReportStream {
@@ -61,10 +64,12 @@ impl ReportStream {
         let is_plan = names.is_plan();
         let through = range.through.as_ref().and_then(|through| through.parse().ok());
         if range.after.starts_with(OF_REMOVALS) {
-            return Ok(Self { names: None, rows: 0, through, is_plan });
+            return Ok(Self { names: None, rows: 0, through, is_plan, last: None });
         }
         let rows = range.after.parse().unwrap_or(0);
-        Ok(Self { names: Some(open(names, rows).await?), rows, through, is_plan })
+        let (names, last) = open(names, rows).await?;
+        let last = last.as_ref().and_then(LastKey::of);
+        Ok(Self { names: Some(names), rows, through, is_plan, last })
     }
 
     /// How far it was read, for a journal; none for a report, whose rows may be looked at again.
@@ -82,7 +87,6 @@ impl ReportStream {
         let left = rows_left(self.through, self.rows);
         let Batch { names, found, rows, is_last } = next(names, job.plan.action, left).await?;
         self.names = (!is_last).then_some(names);
-        let is_first = self.rows == 0;
         self.rows += rows;
         let mut batch = found;
         let row = position(self.rows);
@@ -100,7 +104,7 @@ impl ReportStream {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
             return blocking(move || files(&job, &engine, &batch)).await.map(Some);
         }
-        objects(job, engine, &batch, is_first).await.map(Some)
+        objects(job, engine, &batch, &mut self.last).await.map(Some)
     }
 }
 
@@ -152,7 +156,7 @@ pub(crate) async fn check_plan(
     let after = range.after.parse().unwrap_or(0);
     let through = range.through.and_then(|through| through.parse().ok());
     let count = usize::try_from(rows_left(through, after)).unwrap_or(usize::MAX);
-    let names = open(names, after).await?;
+    let (names, _) = open(names, after).await?;
     let (job, engine) = (Arc::clone(job), Arc::clone(engine));
     blocking(move || names.take(count).try_for_each(|named| check(&job, &engine, &named?))).await
 }
@@ -271,19 +275,19 @@ struct Row<'a> {
     expected: Option<Box<Expected>>,
 }
 
-/// Objects that are named, as they are now; whether they are the first.
+/// Objects that are named, as they are now, behind the last of those before.
 async fn objects(
     job: &Prepared,
     engine: &Engine,
     batch: &[Named],
-    is_first: bool,
+    last: &mut Option<LastKey>,
 ) -> Result<SourceBatch> {
     let looked = batch.iter().map(|named| object(job, engine, named));
     let mut rows = Vec::with_capacity(batch.len());
     for row in join_all(looked).await {
         rows.extend(row?);
     }
-    let rows = removals::still_old(job, engine, rows, is_first).await;
+    let rows = removals::still_old(job, engine, rows, last).await;
     let planned: Vec<_> = rows.iter().map(|row| head_of(row.expected.as_deref())).collect();
     let listed = rows.iter().zip(&planned).map(|(row, planned)| {
         let head = row.head.as_deref().unwrap_or(planned);
@@ -331,14 +335,14 @@ fn info_of(state: &State) -> FileInfo {
     }
 }
 
-/// The names behind so many.
-async fn open(names: &Arc<dyn NameSource>, rows: u64) -> Result<Names> {
+/// The names behind so many, and the last of these.
+async fn open(names: &Arc<dyn NameSource>, rows: u64) -> Result<(Names, Option<Named>)> {
     let names = Arc::clone(names);
     blocking(move || {
         let mut names = names.names()?;
         let skipped = usize::try_from(rows).unwrap_or(usize::MAX);
-        names.by_ref().take(skipped).try_for_each(|named| named.map(drop))?;
-        Ok(names)
+        let last = names.by_ref().take(skipped).try_fold(None, |_, named| named.map(Some))?;
+        Ok((names, last))
     })
     .await
 }

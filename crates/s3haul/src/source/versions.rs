@@ -1,15 +1,19 @@
 //! What a versioned bucket adds to a source: whether it can be read as it was, the one version that
 //! a single key had, and how much a removal would take before it takes anything.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::engine::core::Engine;
 use crate::job::prepare::Prepared;
 use crate::plan::removals::RemovalLimit;
-use crate::plan::versions::VersionRule;
+use crate::plan::versions::{VersionRule, VersionSelector};
 use crate::source::listing::{NameListing, NamesRequest};
+use s3haul_list::{KeyRange, ListRequest, Order, list, versions};
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
 use s3haul_wire::ops::Versioning;
+
+/// What the one version is called that is of no version.
+pub(crate) const NO_VERSION: &str = "null";
 
 /// Refuses to read a bucket as it was, or to bring back what was removed from it, where it never
 /// kept what it had: of what was replaced since nothing is left, and it would look as if it had not
@@ -81,23 +85,61 @@ pub(crate) async fn find_version(
     Ok(None)
 }
 
-/// Which of some versions and delete markers of a key a rule takes. Nothing is listed once all are
-/// found.
-pub(crate) async fn versions_among(
+/// A version or delete marker as it was listed.
+pub(crate) struct FoundVersion {
+    pub(crate) size: u64,
+    pub(crate) etag: String,
+    /// A rule takes it.
+    pub(crate) is_taken: bool,
+}
+
+/// What is listed of a key.
+pub(crate) struct FoundVersions {
+    /// Those that were looked for, by their ids.
+    pub(crate) found: HashMap<String, FoundVersion>,
+    /// The first that the rule takes is none of these.
+    pub(crate) has_other_top: bool,
+}
+
+/// Looks for some versions and delete markers of a key. Nothing is listed once all are found.
+pub(crate) async fn look_up(
     job: &Prepared,
     engine: &Engine,
     (key, rule): (&str, VersionRule),
     wanted: &BTreeSet<&str>,
-) -> Result<HashSet<String>> {
-    let mut found = HashSet::new();
-    let mut listing = NameListing::new(engine, one_key(job, key, rule));
+) -> Result<FoundVersions> {
+    let request = ListRequest {
+        prefix: key.to_owned(),
+        range: KeyRange { after: String::new(), through: Some(key.to_owned()) },
+        order: Order::Ascending,
+        concurrency: 1,
+        page_size: job.spec.page_size,
+        permits: Some(engine.limits.requests()),
+        ..ListRequest::default()
+    };
+    let bucket = engine.settings.source_bucket.as_str();
+    let mut listing = list(versions(engine.source.clone(), bucket), request);
+    let mut selector = VersionSelector::new(rule);
+    let (mut found, mut top) = (HashMap::new(), None);
     while found.len() < wanted.len()
-        && let Some(page) = listing.next().await?
+        && let Some(listed) = listing.next().await.transpose()?
     {
-        let ids = (0..page.len()).filter_map(|row| page.version_id(row));
-        found.extend(ids.filter(|id| wanted.contains(id)).map(str::to_owned));
+        let of_key = listed.page.versions.into_iter().filter(|version| version.key == key);
+        for version in of_key {
+            let is_taken = selector.takes_listed(&version)?;
+            let id = Some(version.version_id).filter(|id| !id.is_empty());
+            let id = id.unwrap_or_else(|| NO_VERSION.to_owned());
+            let is_wanted = wanted.contains(&*id);
+            if is_taken {
+                top.get_or_insert(is_wanted);
+            }
+            if is_wanted {
+                let (size, etag) = (version.size, version.etag);
+                found.insert(id, FoundVersion { size, etag, is_taken });
+            }
+        }
     }
-    Ok(found)
+    Ok(FoundVersions { found, has_other_top: top == Some(false) })
 }
 
 fn one_key<'a>(job: &'a Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {

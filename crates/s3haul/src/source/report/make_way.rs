@@ -42,7 +42,7 @@ pub(crate) async fn make_way(
         return Ok(InTheWay::default());
     };
     let folder = folder.to_owned();
-    let (all, below) = (open(names, 0).await?, folder.clone());
+    let ((all, _), below) = (open(names, 0).await?, folder.clone());
     let found = blocking(move || in_the_way(all, &below)).await?;
     if !found.0.is_empty() {
         let root = blocking(move || TargetRoot::open(&folder)).await?;
@@ -62,7 +62,7 @@ async fn queue_all(
 ) -> Result<()> {
     let journal = engine.report.journal().filter(|_| names.is_plan());
     let mut may_be_empty = !job.spec.sync.allow_empty_source;
-    let mut left = open(names, 0).await?;
+    let (mut left, _) = open(names, 0).await?;
     loop {
         let Batch { names: rest, found: mut batch, is_last, .. } =
             next(left, ActionKind::Delete, u64::MAX).await?;

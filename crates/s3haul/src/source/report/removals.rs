@@ -34,7 +34,7 @@ use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use crate::shard::Shard;
 use crate::source::presence::has_any;
-use crate::source::versions::{find_version, versions_among};
+use crate::source::versions::{FoundVersion, NO_VERSION, find_version, look_up};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListObjects;
 
@@ -46,6 +46,9 @@ const OF_SOURCE: &str = "It is not removed, because it is of the source.";
 
 /// What is said of a removal of an old version.
 const CURRENT: &str = "It is not removed, because it is the current version by now.";
+
+/// What is said of a removal of a delete marker.
+const NO_MARKER: &str = "It is not removed, because it is no delete marker that hides anything.";
 
 /// What is said of a removal that the filters or conditions of this run leave out.
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
@@ -84,89 +87,115 @@ pub(crate) async fn is_still_taken(
     false
 }
 
-/// The rows whose versions are still noncurrent, of a job of `rm --noncurrent`: a version becomes
-/// current when the one that replaced it is removed for good. Of a plan of `undelete`, those whose
-/// markers still hide their objects. Each key is listed once, and a second time if one of its
-/// versions is no longer among these.
+/// The last key of the rows before: more of its versions may follow.
+pub(super) struct LastKey {
+    key: String,
+    /// Another marker is on top than the plan has.
+    is_hidden_anew: bool,
+}
+
+impl LastKey {
+    /// The key of a row that was read over.
+    pub(super) fn of(named: &Named) -> Option<Self> {
+        let Location::Object(name) = &named.source else { return None };
+        Some(Self { key: name.key.clone(), is_hidden_anew: false })
+    }
+}
+
+/// The rows whose versions are still what a job takes: of `rm --noncurrent` those that did not
+/// become current when the one that replaced them was removed for good, of `undelete` the markers
+/// that still hide their objects. And what is called `null` may be another by now, where versioning
+/// is suspended. Each key is listed once.
 pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
     rows: Vec<Row<'n>>,
-    is_first: bool,
+    last: &mut Option<LastKey>,
 ) -> Vec<Row<'n>> {
-    let rule = match job.spec.versions {
-        Some(VersionRule::Noncurrent { .. }) => {
-            VersionRule::Noncurrent { keep: 0, older_than_s: None }
-        }
-        Some(VersionRule::Hiding { .. }) if rows.iter().any(|row| row.expected.is_some()) => {
-            VersionRule::Hiding { since_s: None }
-        }
-        _ => return rows,
-    };
+    let Some(rule) = job.spec.versions.and_then(of_any_age) else { return rows };
     let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for row in &rows {
+    for row in rows.iter().filter(|row| may_be_other(row, rule)) {
         by_key.entry(row.place.key).or_default().extend(row.place.version_id);
     }
-    // Markers of the first key may be among the rows before, and those of any key in another shard.
-    let first = rows.first().map(|row| row.place.key).filter(|_| !is_first);
-    let is_whole = &|key: &str| first != Some(key) && job.spec.shard.is_none();
     let asked = by_key.into_iter().map(|(key, versions)| async move {
-        let found = match has_other_marker(job, engine, (key, rule), &versions).await {
-            Ok(true) if is_whole(key) => Ok(versions),
-            Ok(_) => outside(job, engine, (key, rule), versions).await,
-            Err(error) => Err(error),
-        };
-        (key, found)
+        (key, look_up(job, engine, (key, rule), &versions).await)
     });
     let found: HashMap<_, _> = join_all(asked).await.into_iter().collect();
+    let before = last.take();
+    let is_hidden_anew = |key: &str| match &before {
+        _ if !matches!(rule, VersionRule::Hiding { .. }) => false,
+        // What is on top may be among the rows before.
+        Some(before) if before.key == key => before.is_hidden_anew,
+        _ => found.get(key).is_some_and(|found| matches!(found, Ok(found) if found.has_other_top)),
+    };
     let is_old = |row: &Row<'_>| {
         let (key, version_id) = (row.place.key, row.place.version_id);
         let source = || engine.source_version(key.to_owned(), version_id.map(str::to_owned));
         let error = match found.get(key) {
             Some(Err(error)) => error.duplicate(),
-            Some(Ok(current)) if version_id.is_some_and(|id| current.contains(id)) => {
-                if row.expected.is_none() {
-                    engine.report.warning(warning::skipping(source(), CURRENT));
+            Some(Ok(versions)) => {
+                let is_planned = row.expected.is_some();
+                let found = version_id.and_then(|id| versions.found.get(id));
+                let is_same = found.is_none_or(|found| found.is_taken && !is_replaced(row, found));
+                if is_same && !(is_planned && is_hidden_anew(key)) {
+                    return true;
+                }
+                if !is_planned {
+                    engine.report.warning(warning::skipping(source(), why_not(rule)));
                     return false;
                 }
                 changed("the object")
             }
-            _ => return true,
+            None => return true,
         };
         engine.conclude_unplanned(job.plan.action, source(), None, error);
         false
     };
-    rows.into_iter().filter(is_old).collect()
+    let end = rows.last().map(|row| row.place.key);
+    let end = end.map(|key| LastKey { key: key.to_owned(), is_hidden_anew: is_hidden_anew(key) });
+    let rows = rows.into_iter().filter(is_old).collect();
+    *last = end.or(before);
+    rows
 }
 
-/// Whether the marker on top of a key, if it has one, is none of some that are to be removed: the
-/// object would stay hidden.
-async fn has_other_marker(
-    job: &Prepared,
-    engine: &Engine,
-    (key, rule): (&str, VersionRule),
-    markers: &BTreeSet<&str>,
-) -> Result<bool> {
-    if !matches!(rule, VersionRule::Hiding { .. }) {
-        return Ok(false);
+/// A rule about removals without its times and numbers: these were asked when the rows were
+/// written.
+fn of_any_age(rule: VersionRule) -> Option<VersionRule> {
+    Some(match rule {
+        VersionRule::All { .. } => VersionRule::All { older_than_s: None },
+        VersionRule::DeleteMarkers { .. } => VersionRule::DeleteMarkers { older_than_s: None },
+        VersionRule::Noncurrent { .. } => VersionRule::Noncurrent { keep: 0, older_than_s: None },
+        VersionRule::Hiding { .. } => VersionRule::Hiding { since_s: None },
+        VersionRule::AsOf { .. } => return None,
+    })
+}
+
+/// Whether a version may no longer be what a rule takes: another version can become current, but
+/// only `null` can become another.
+fn may_be_other(row: &Row<'_>, rule: VersionRule) -> bool {
+    let is_null = row.place.version_id == Some(NO_VERSION);
+    match rule {
+        VersionRule::Noncurrent { .. } | VersionRule::Hiding { .. } => true,
+        VersionRule::DeleteMarkers { .. } => is_null,
+        VersionRule::All { .. } => is_null && row.expected.is_some(),
+        VersionRule::AsOf { .. } => false,
     }
-    let top = find_version(job, engine, key, rule).await?;
-    Ok(top.is_some_and(|top| !markers.contains(&*top)))
 }
 
-/// Which of some versions of a key exist and are none that a rule takes.
-async fn outside<'v>(
-    job: &Prepared,
-    engine: &Engine,
-    (key, rule): (&str, VersionRule),
-    mut versions: BTreeSet<&'v str>,
-) -> Result<BTreeSet<&'v str>> {
-    let taken = versions_among(job, engine, (key, rule), &versions).await?;
-    versions.retain(|version| !taken.contains(*version));
-    let all = VersionRule::All { older_than_s: None };
-    let all = versions_among(job, engine, (key, all), &versions).await?;
-    versions.retain(|version| all.contains(*version));
-    Ok(versions)
+/// Whether what is called `null` is not what a plan found. Markers have no `ETag`.
+fn is_replaced(row: &Row<'_>, found: &FoundVersion) -> bool {
+    let is_null = row.place.version_id == Some(NO_VERSION);
+    let expected = row.expected.as_ref().filter(|_| is_null);
+    expected.is_some_and(|expected| {
+        (expected.source.size, &expected.source.etag) != (found.size, &found.etag)
+    })
+}
+
+fn why_not(rule: VersionRule) -> &'static str {
+    match rule {
+        VersionRule::Noncurrent { .. } => CURRENT,
+        _ => NO_MARKER,
+    }
 }
 
 /// The removals of a `sync` that are named, once its transfers are done; all but those that have
@@ -282,7 +311,7 @@ async fn queue_removals<A: Removal>(
     let after = settled.or(shard.map(|shard| shard.range().after.as_str()));
     let through = shard.and_then(Shard::end).and_then(|through| through.parse().ok());
     let mut row = after.and_then(|row| row.parse().ok()).unwrap_or(0);
-    let mut names = open(names, row).await?;
+    let (mut names, _) = open(names, row).await?;
     let mut may_be_empty = !job.spec.sync.allow_empty_source;
     loop {
         let Batch { names: rest, found: mut batch, rows, is_last } =
