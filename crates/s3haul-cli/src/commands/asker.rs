@@ -171,7 +171,7 @@ impl Shared {
     fn tell(&self, key: &str, error: &Error) {
         let message = format!("find failed: s3://{}/{key} {error}", self.bucket);
         if self.json {
-            return self.printer.output(|buffer| json::push_warning(buffer, &message));
+            return self.printer.output(|buffer| json::push_lack(buffer, &message));
         }
         self.printer.error(|buffer| {
             push_name(buffer, &message, true);

@@ -340,6 +340,8 @@ impl ReportColumns {
 struct JsonRow {
     event: Option<String>,
     outcome: String,
+    /// A warning that something is missing.
+    has_failed: bool,
     source: String,
     target: String,
     bucket: Option<String>,
@@ -359,6 +361,7 @@ struct JsonRow {
 enum JsonField {
     Event,
     Outcome,
+    Failed,
     Source,
     Target,
     Of(Column),
@@ -384,6 +387,7 @@ impl Visitor<'_> for JsonFieldVisitor {
         Ok(match name {
             "event" => JsonField::Event,
             "outcome" => JsonField::Outcome,
+            "failed" => JsonField::Failed,
             "source" => JsonField::Source,
             "target" => JsonField::Target,
             _ => Column::of(name).map_or(JsonField::Other, JsonField::Of),
@@ -419,6 +423,8 @@ impl<'de> Visitor<'de> for JsonRowVisitor {
             match field {
                 JsonField::Event => row.event = map.next_value()?,
                 JsonField::Outcome => row.outcome = text(&mut map)?,
+                // Others may call a number so.
+                JsonField::Failed => row.has_failed = map.next_value::<Value>()? == true,
                 JsonField::Source => row.source = text(&mut map)?,
                 JsonField::Target => row.target = text(&mut map)?,
                 JsonField::Of(Column::Bucket) => row.bucket = map.next_value()?,
@@ -489,16 +495,22 @@ fn wrong_field(name: &str, value: &Value) -> Option<&'static str> {
     }
 }
 
+/// The events of `--json` that name an object which is there.
+const EVENTS: [&str; 4] = ["listed", "object_head", "tags", "archive"];
+
 /// What is wrong with a line of `--json`, or of something else.
 const NO_REPORT: &str = "it is no row of a report of objects, which has an `event` and an \
                          `outcome`: write one with --report";
 
 fn json_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
-    let Some(key) = json.key else {
-        let event = json.event.ok_or("it has no `key`")?;
-        return no_object(&event, !json.outcome.is_empty()).map_or(Ok(None), Err);
-    };
+    if json.event.as_deref() == Some("warning") && !json.has_failed {
+        return Ok(None);
+    }
+    if let Some(event) = json.event.as_deref().filter(|event| !EVENTS.contains(event)) {
+        return no_object(event, !json.outcome.is_empty()).map_or(Ok(None), Err);
+    }
+    let key = json.key.ok_or("it has no `key`")?;
     let mut row = Row {
         bucket: json.bucket,
         key,
@@ -517,8 +529,8 @@ fn json_entry(line: &str) -> Named {
     Ok(Some(row.into_entry()))
 }
 
-/// What is wrong with an event that names no object. Nothing with the totals of a listing, at its
-/// end.
+/// What is wrong with an event that names no object which is there. Nothing with the totals of a
+/// listing, at its end.
 fn no_object(event: &str, has_outcome: bool) -> Option<String> {
     Some(match event {
         "listing_summary" => return None,

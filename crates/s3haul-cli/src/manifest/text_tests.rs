@@ -158,10 +158,35 @@ fn a_listing_that_says_that_it_failed_is_an_error() {
         ("warning", "or lacks something"),
         ("prefix", "it is a prefix, and no object"),
         ("line", "it is the event `line`, which names no object"),
+        // What it names is no object yet.
+        ("upload", "it is the event `upload`, which names no object"),
     ] {
-        let text = format!("{{\"key\":\"a\"}}\n{{\"event\":\"{event}\",\"message\":\"m\"}}\n");
-        let found = keys(TextFormat::Jsonl, &text);
-        assert!(found.len() == 2 && found[1].contains(why), "{found:?}");
+        for key in ["", ",\"key\":\"b\""] {
+            let text = format!(
+                "{{\"key\":\"a\"}}\n\
+                 {{\"event\":\"{event}\",\"message\":\"m\",\"failed\":true{key}}}\n"
+            );
+            let found = keys(TextFormat::Jsonl, &text);
+            assert!(found.len() == 2 && found[1].contains(why), "{found:?}");
+        }
+    }
+}
+
+/// Servers that list in another order are said to do so, and nothing is missing.
+#[test]
+fn a_whole_listing_with_a_warning_is_taken() {
+    let mut text = br#"{"v":1,"event":"listed","key":"b"}"#.to_vec();
+    text.push(b'\n');
+    crate::render::json::push_warning(&mut text, &s3haul_list::Notice::Unordered.to_string());
+    text.extend_from_slice(b"{\"v\":1,\"event\":\"listed\",\"key\":\"a\"}\n");
+    text.extend_from_slice(b"{\"v\":1,\"event\":\"listing_summary\",\"objects\":2}\n");
+    assert_eq!(keys(TextFormat::Jsonl, std::str::from_utf8(&text).unwrap()), ["b", "a"]);
+    crate::render::json::push_lack(&mut text, "find failed: s3://b/c");
+    let found = keys(TextFormat::Jsonl, std::str::from_utf8(&text).unwrap());
+    assert!(found.len() == 3 && found[2].contains("or lacks something"), "{found:?}");
+    for event in ["object_head", "tags", "archive"] {
+        let text = format!("{{\"event\":\"{event}\",\"key\":\"a\",\"bucket\":\"b\"}}\n");
+        assert_eq!(keys(TextFormat::Jsonl, &text), ["a"]);
     }
 }
 

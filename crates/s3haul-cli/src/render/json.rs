@@ -29,7 +29,12 @@ pub(crate) fn push<T: Serialize>(buffer: &mut Vec<u8>, event: &str, fields: T) {
 
 /// Appends the line of a warning.
 pub(crate) fn push_warning(buffer: &mut Vec<u8>, message: &str) {
-    push(buffer, "warning", MessageLine { message });
+    push(buffer, "warning", MessageLine { message, failed: false });
+}
+
+/// Appends the line of a warning that something is missing in what is printed.
+pub(crate) fn push_lack(buffer: &mut Vec<u8>, message: &str) {
+    push(buffer, "warning", MessageLine { message, failed: true });
 }
 
 /// Appends the line of a command that ended early.
@@ -49,6 +54,8 @@ struct FailureLine<'a> {
 #[derive(Serialize)]
 struct MessageLine<'a> {
     message: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
 }
 
 /// An error for programs.

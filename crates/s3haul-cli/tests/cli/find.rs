@@ -154,6 +154,7 @@ fn failed_lookups_are_reported_and_the_rest_goes_on() {
     let output = run("s3://box --json");
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("\"event\":\"warning\",\"message\":\"find failed: "));
+    assert!(stdout(&output).contains("\"failed\":true}\n"));
     let output = run("s3://box/u");
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(254), ""), "{output:?}");
 }
