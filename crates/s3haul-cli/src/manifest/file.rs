@@ -17,7 +17,7 @@ use super::inventory::InventoryEntries;
 use super::parquet::ParquetEntries;
 use super::text::TextEntries;
 use crate::failure::Failure;
-use crate::settings::{ManifestPlace, ManifestSettings};
+use crate::settings::{DryRunOf, ManifestPlace, ManifestSettings};
 use crate::standard_streams;
 
 /// Bytes that are read to detect the format.
@@ -37,7 +37,7 @@ pub(crate) struct ManifestFile {
     name: String,
     asked: Option<ManifestFormat>,
     bucket: String,
-    is_dry_run: bool,
+    dry_run_of: DryRunOf,
     client: Client,
     /// It can be read from its beginning more than once.
     is_lasting: bool,
@@ -58,7 +58,7 @@ impl ManifestFile {
     /// Looks whether there is one, where that takes no request; the client reads it where it is
     /// an object, and the parts of an inventory.
     pub(crate) fn open(settings: ManifestSettings, client: Client) -> Result<Self, Failure> {
-        let ManifestSettings { place, format, bucket, is_dry_run } = settings;
+        let ManifestSettings { place, format, bucket, dry_run_of } = settings;
         let (name, is_lasting) = match &place {
             ManifestPlace::Input => ("-".to_owned(), false),
             ManifestPlace::Object(object) => (object.to_string(), true),
@@ -74,7 +74,7 @@ impl ManifestFile {
             }
         };
         let is_taken = AtomicBool::new(false);
-        Ok(Self { place, name, asked: format, bucket, is_dry_run, client, is_lasting, is_taken })
+        Ok(Self { place, name, asked: format, bucket, dry_run_of, client, is_lasting, is_taken })
     }
 
     fn source(&self) -> Result<Source, Error> {
@@ -134,7 +134,7 @@ impl ManifestFile {
         Ok(match (format, file) {
             (Format::Text(format), _) => {
                 let entries = TextEntries::new(text, format, &self.name);
-                Ok(Box::new(entries.in_dry_run(self.is_dry_run)))
+                Ok(Box::new(entries.with_dry_run_of(self.dry_run_of)))
             }
             (Format::Inventory, _) => InventoryEntries::new(self.client.clone(), text, &self.name)
                 .map(|entries| Box::new(entries) as Entries),
@@ -220,7 +220,7 @@ mod tests {
         let place = ManifestPlace::File(path.to_owned());
         let client = Client::new(ClientConfig::default(), Env::system()).unwrap();
         ManifestFile::open(
-            ManifestSettings { place, format: None, bucket: String::new(), is_dry_run: false },
+            ManifestSettings { place, format: None, bucket: String::new(), dry_run_of: None },
             client,
         )
     }

@@ -14,6 +14,7 @@ use super::detect::TextFormat;
 use super::row::{Column, Row, TEXT_MAX, TOO_LONG, check_lengths, named};
 use super::url;
 use crate::report::Records;
+use crate::settings::DryRunOf;
 
 /// Longest row that is read.
 const ROW_MAX: u64 = 4 * 1024 * 1024;
@@ -29,7 +30,7 @@ pub(super) struct TextEntries {
     name: String,
     number: u64,
     is_over: bool,
-    is_dry_run: bool,
+    dry_run_of: DryRunOf,
 }
 
 /// How a row is read.
@@ -55,6 +56,7 @@ struct ReportColumns {
     /// How many there are.
     count: usize,
     event: usize,
+    action: Option<usize>,
     outcome: usize,
     source: usize,
     target: usize,
@@ -88,19 +90,19 @@ impl TextEntries {
             TextFormat::ReportJsonl => Shape::ReportJsonl,
         };
         let name = name.to_owned();
-        Self { text, shape, name, number: 0, is_over: false, is_dry_run: false }
+        Self { text, shape, name, number: 0, is_over: false, dry_run_of: None }
     }
 
-    /// Takes rows of a dry run, where this is one.
-    pub(super) fn in_dry_run(self, is_dry_run: bool) -> Self {
-        Self { is_dry_run, ..self }
+    /// Takes rows of a dry run only if they are of these actions.
+    pub(super) fn with_dry_run_of(self, dry_run_of: DryRunOf) -> Self {
+        Self { dry_run_of, ..self }
     }
 
     /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
     pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
         let shape = Shape::Cells { columns, is_url_encoded: true };
         let name = name.to_owned();
-        Self { text, shape, name, number: 0, is_over: false, is_dry_run: false }
+        Self { text, shape, name, number: 0, is_over: false, dry_run_of: None }
     }
 
     /// The next entry; rows that name nothing are passed over.
@@ -110,7 +112,7 @@ impl TextEntries {
                 Shape::Lines => self.line()?.map(|line| line_entry(&line)),
                 Shape::Guessed => self.line()?.map(|line| guessed_entry(&line)),
                 Shape::Jsonl => self.line()?.map(|line| json_entry(&line)),
-                Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line, self.is_dry_run)),
+                Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line, self.dry_run_of)),
                 _ => self.record()?.map(|cells| self.cells_entry(&cells)),
             };
             match found {
@@ -174,11 +176,12 @@ impl TextEntries {
                 Ok(None)
             }
             Shape::ReportCells(columns) => {
-                let ReportColumns { count, event, outcome, source, target, version_id } = *columns;
+                let ReportColumns { count, event, action, outcome, source, target, version_id } =
+                    *columns;
                 check_count(cells, count)?;
                 let cell = |index: usize| cells[index].as_str();
                 let version_id = version_id.map_or("", cell);
-                refuse_dry_run(cell(outcome), self.is_dry_run)?;
+                refuse_dry_run([cell(outcome), action.map_or("", cell)], self.dry_run_of)?;
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
             }
             Shape::Cells { columns, is_url_encoded } => {
@@ -327,6 +330,7 @@ impl ReportColumns {
         Ok(Self {
             count: names.len(),
             event: column("event")?,
+            action: column("action").ok(),
             outcome: column("outcome")?,
             source: column("source")?,
             target: column("target")?,
@@ -339,6 +343,7 @@ impl ReportColumns {
 #[derive(Default)]
 struct JsonRow {
     event: Option<String>,
+    action: String,
     outcome: String,
     /// A warning that something is missing.
     has_failed: bool,
@@ -360,6 +365,7 @@ struct JsonRow {
 #[derive(Clone, Copy, PartialEq)]
 enum JsonField {
     Event,
+    Action,
     Outcome,
     Failed,
     Source,
@@ -386,6 +392,7 @@ impl Visitor<'_> for JsonFieldVisitor {
     fn visit_str<E>(self, name: &str) -> Result<JsonField, E> {
         Ok(match name {
             "event" => JsonField::Event,
+            "action" => JsonField::Action,
             "outcome" => JsonField::Outcome,
             "failed" => JsonField::Failed,
             "source" => JsonField::Source,
@@ -422,6 +429,7 @@ impl<'de> Visitor<'de> for JsonRowVisitor {
             }
             match field {
                 JsonField::Event => row.event = map.next_value()?,
+                JsonField::Action => row.action = text(&mut map)?,
                 JsonField::Outcome => row.outcome = text(&mut map)?,
                 // Others may call a number so.
                 JsonField::Failed => row.has_failed = map.next_value::<Value>()? == true,
@@ -480,7 +488,7 @@ fn json_problem(line: &str) -> String {
 fn wrong_field(name: &str, value: &Value) -> Option<&'static str> {
     let is_absent = value.is_null();
     match name {
-        "event" | "outcome" | "source" | "target" => {
+        "event" | "action" | "outcome" | "source" | "target" => {
             (!value.is_string() && !is_absent).then_some("a text")
         }
         _ => {
@@ -545,7 +553,7 @@ fn no_object(event: &str, has_outcome: bool) -> Option<String> {
     })
 }
 
-fn report_entry(line: &str, is_dry_run: bool) -> Named {
+fn report_entry(line: &str, dry_run_of: DryRunOf) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let event = json.event.unwrap_or_default();
     let is_of_report = match event.as_str() {
@@ -556,20 +564,18 @@ fn report_entry(line: &str, is_dry_run: bool) -> Named {
     if !is_of_report {
         return Err(NO_REPORT.to_owned());
     }
-    refuse_dry_run(&json.outcome, is_dry_run)?;
+    refuse_dry_run([&json.outcome, &json.action], dry_run_of)?;
     let version_id = json.version_id.unwrap_or_default();
     acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
 }
 
 /// Refuses what was not done, where it would be taken for done: objects that were never copied
 /// would be removed.
-fn refuse_dry_run(outcome: &str, is_dry_run: bool) -> Result<(), String> {
-    if outcome != "dry_run" || is_dry_run {
+fn refuse_dry_run([outcome, action]: [&str; 2], dry_run_of: DryRunOf) -> Result<(), String> {
+    if outcome != "dry_run" || dry_run_of.is_none_or(|actions| actions.contains(&action)) {
         return Ok(());
     }
-    Err("the report is of a dry run, so that nothing of it was done: it is taken with --dryrun and \
-         for plans only"
-        .to_owned())
+    Err("the report is of a dry run of something else, so that nothing of it was done".to_owned())
 }
 
 /// The object of a row of a report. What failed or was skipped was not done, and is left out:

@@ -10,7 +10,7 @@ use crate::render::csv::push_row;
 
 fn entries(format: TextFormat, text: &[u8]) -> Vec<Result<ManifestEntry, String>> {
     let text: Text = Box::new(BufReader::with_capacity(3, io::Cursor::new(text.to_vec())));
-    let entries = TextEntries::new(text, format, "m").in_dry_run(true);
+    let entries = TextEntries::new(text, format, "m");
     entries.map(|entry| entry.map_err(|error| error.to_string())).collect()
 }
 

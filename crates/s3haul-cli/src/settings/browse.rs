@@ -61,7 +61,7 @@ impl BrowseSettings {
                 place: ManifestPlace::File(path),
                 format: None,
                 bucket: String::new(),
-                is_dry_run: true,
+                dry_run_of: None,
             };
             BrowsePlace::File(manifest, Box::new(settings.client.clone()))
         };

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use s3haul::job::TransferSpec;
 use s3haul::job::value::{ManifestFile, ManifestFormat, Reports};
+use s3haul::job::{TransferCommand, TransferSpec};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 
@@ -19,9 +19,12 @@ pub(crate) struct ManifestSettings {
     pub(crate) format: Option<ManifestFormat>,
     /// The bucket of the command, or nothing.
     pub(crate) bucket: String,
-    /// Nothing is done, so that a report may be of a dry run.
-    pub(crate) is_dry_run: bool,
+    /// The actions that a report of a dry run may have; none: all.
+    pub(crate) dry_run_of: DryRunOf,
 }
+
+/// Actions of a report of a dry run, of which nothing was done.
+pub(crate) type DryRunOf = Option<&'static [&'static str]>;
 
 /// Where a manifest is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +66,13 @@ impl ManifestSettings {
             ));
         }
         let bucket = s3_uri::parse(&spec.source).map(|name| name.bucket).unwrap_or_default();
-        Ok(Some(Self { place, format: *format, bucket, is_dry_run: spec.dry_run }))
+        // What was not copied is not to be removed.
+        let dry_run_of: DryRunOf = match spec.command {
+            TransferCommand::Remove => Some(&["delete"]),
+            TransferCommand::Move => Some(&["copy", "download"]),
+            _ => None,
+        };
+        Ok(Some(Self { place, format: *format, bucket, dry_run_of }))
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) use job::JobRequest;
 pub(crate) use journal::{JournalSettings, KeptJournal, folder as journal_folder, resume_command};
 pub(crate) use list::{ListSettings, ListingSettings, LsSettings, Selection};
 pub(crate) use list_buckets::ListBucketsSettings;
-pub(crate) use manifest::{ManifestPlace, ManifestSettings};
+pub(crate) use manifest::{DryRunOf, ManifestPlace, ManifestSettings};
 #[cfg(test)]
 pub(crate) use metrics::RESERVED_LABELS;
 pub(crate) use metrics::{MetricsFile, MetricsSettings};

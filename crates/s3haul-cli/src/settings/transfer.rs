@@ -140,9 +140,6 @@ impl TransferSettings {
             refuse_inside(&path, &self.spec)?;
             self.report.plan = Some(PlanSettings { path, job: request.planned("--plan")? });
             (self.spec.plans, self.spec.dry_run, self.question) = (true, true, None);
-            if let Some(manifest) = &mut self.manifest {
-                manifest.is_dry_run = true;
-            }
         }
         Ok(self)
     }

@@ -183,20 +183,30 @@ fn a_json_listing_that_failed_or_names_no_object_is_refused() {
 
 /// What was never copied was removed.
 #[test]
-fn a_report_of_a_dry_run_is_for_dry_runs_and_plans() {
+fn a_report_of_a_dry_run_removes_only_what_it_would_have() {
     let bench = Bench::with_objects(&["d/a", "d/b"]);
     for name in ["r.csv", "r.jsonl"] {
         bench.ok(&format!("cp s3://box/d t --recursive --report {name} --dryrun"));
-        let (lines, messages, code) = run(&bench, &format!("rm s3://box/d --from {name}"));
-        assert_eq!((lines, code), (vec![], 1), "{messages}");
-        assert!(messages.contains("the report is of a dry run"), "{messages}");
-        let dry = run(&bench, &format!("rm s3://box/d --from {name} --dryrun"));
-        assert_eq!((dry.0.len(), dry.2), (2, 0), "{}", dry.1);
-        let plan = run(&bench, &format!("plan rm s3://box/d --from {name} --plan {name}.parquet"));
-        assert_eq!(plan.2, 0, "{}", plan.1);
+        for rest in ["", " --dryrun", " --plan p.parquet"] {
+            let (lines, messages, code) =
+                run(&bench, &format!("rm s3://box/d --from {name}{rest}"));
+            assert_eq!((lines, code), (vec![], 1), "{messages}");
+            assert!(messages.contains("the report is of a dry run"), "{messages}");
+        }
+        // What is moved is copied before.
+        let moved = run(&bench, &format!("mv s3://box/d m --recursive --from {name} --dryrun"));
+        assert_eq!((moved.0.len(), moved.2), (2, 0), "{}", moved.1);
+        let copied = run(&bench, &format!("cp s3://box/d to --recursive --from {name}"));
+        assert_eq!((copied.0.len(), copied.2), (2, 0), "{}", copied.1);
     }
     assert_eq!(keys(&bench), ["d/a", "d/b"]);
-    bench.ok("apply r.csv.parquet");
+    for (name, key) in [("r.csv", "d/a"), ("r.jsonl", "d/b")] {
+        bench.ok(&format!("rm s3://box/{key} --report {name} --dryrun"));
+        let refused = run(&bench, &format!("mv s3://box/d m --recursive --from {name}"));
+        assert_eq!((refused.0.len(), refused.2), (0, 1), "{}", refused.1);
+        let removed = run(&bench, &format!("rm s3://box/d --from {name}"));
+        assert_eq!((removed.0.len(), removed.2), (1, 0), "{}", removed.1);
+    }
     assert_eq!(keys(&bench), [""; 0]);
 }
 
