@@ -30,7 +30,7 @@ use crate::standard_streams;
 /// Longest line.
 const LINE_MAX: u64 = 1024 * 1024;
 /// Said where the report that is tried again is not of all lines.
-const INCOMPLETE: &str = "note: the report is of a run that did not come to its end: what it never \
+const INCOMPLETE: &str = "the report is of a run that did not come to its end: what it never \
     came to was not run";
 
 /// Runs the commands and gives the exit code.
@@ -52,7 +52,7 @@ pub(super) async fn run(
         }
     }
     if settings.dry_run {
-        return Ok(exit::SUCCESS);
+        return Ok(if shared.is_of_all() { exit::SUCCESS } else { exit::WARNED });
     }
     let report = settings.report.as_deref();
     let report = report.map(|path| LineReport::create(path, &settings.source())).transpose()?;
@@ -183,6 +183,17 @@ impl Shared {
         }
         let line = parser.parse(text, &self.settings.global).transpose()?;
         Some(Item { number, shown, line })
+    }
+
+    /// Whether the report that is tried again is of all lines; warns if not.
+    fn is_of_all(&self) -> bool {
+        let is_complete = self.failed.as_ref().is_none_or(|failed| failed.is_complete);
+        if !is_complete && self.settings.json {
+            self.printer.output(|buffer| json::push_warning(buffer, INCOMPLETE));
+        } else if !is_complete {
+            self.printer.error(|buffer| buffer.extend(format!("warning: {INCOMPLETE}\n").bytes()));
+        }
+        is_complete
     }
 
     /// Checks all lines; the first that cannot be run is an error. Blocks.
@@ -355,11 +366,9 @@ impl Run {
     /// Ends the report and gives the exit code.
     fn finish(self, came_to_end: bool) -> u8 {
         let Tally { commands, failed, warned } = self.tally;
-        let was_complete = self.shared.failed.as_ref().is_none_or(|failed| failed.is_complete);
+        let was_complete = self.shared.is_of_all();
         if let Some(message) = self.interrupt.message() {
             self.tell(message);
-        } else if !was_complete {
-            self.tell(INCOMPLETE);
         }
         if failed > 0 && !self.settings.json {
             self.tell(&format!("{failed} of {commands} commands failed"));

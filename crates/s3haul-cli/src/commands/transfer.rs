@@ -41,7 +41,7 @@ use crate::standard_streams;
 use closing::Closing;
 
 /// Said of a report whose run did not come to everything.
-const INCOMPLETE: &str = "note: the report is of a command that did not come to its end: what it \
+const INCOMPLETE: &str = "the report is of a command that did not come to its end: what it \
     never came to was not retried";
 
 /// Runs the job and gives its exit code.
@@ -446,7 +446,7 @@ impl Reports {
         });
         let is_complete = self.failed.is_none_or(|failed| failed.is_complete());
         if came_to_end && !is_complete {
-            sink.notice(INCOMPLETE);
+            sink.emit(&Event::Warning { message: INCOMPLETE.to_owned() });
             summary.warnings += 1;
         }
         let written =

@@ -243,7 +243,8 @@ fn a_sync_is_tried_again_with_its_removals() {
     assert_eq!(stdout(&output), "download: s3://box/a to t/a\ndelete: t/gone/x\n");
     let messages = stderr(&output);
     assert!(
-        messages.contains("gone/y. It is not removed") && messages.contains("note: "),
+        messages.contains("gone/y. It is not removed")
+            && messages.contains("warning: the report is of"),
         "{messages}"
     );
     assert_eq!(output.status.code(), Some(2));
@@ -318,6 +319,9 @@ fn the_report_of_an_interrupted_command_says_so() {
     let again = "cp --recursive t s3://box --retry-failed r.jsonl --report r2.jsonl";
     let output = bench.run(again);
     assert_eq!((stdout(&output).as_str(), output.status.code()), ("", Some(2)));
-    assert!(stderr(&output).starts_with("note: the report is of a command that did not come"));
+    assert!(stderr(&output).starts_with("warning: the report is of a command that did not come"));
+    let json = stdout(&bench.run(&format!("{again} --json")));
+    assert!(json.contains("\"event\":\"warning\",\"message\":\"the report is of a"), "{json}");
+    assert!(json.contains("\"warnings\":1,"), "{json}");
     assert_eq!(rows(&bench, "r2.jsonl").last().unwrap()["outcome"], "incomplete");
 }
