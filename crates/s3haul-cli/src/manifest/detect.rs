@@ -119,7 +119,10 @@ fn is_listing(first: &str) -> bool {
         && words.next().is_some()
 }
 
+/// The first line that has anything.
 fn first_line(head: &[u8]) -> String {
+    let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
+    let head = &head[start..];
     let end = head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len());
     String::from_utf8_lossy(&head[..end]).trim_end_matches('\r').to_owned()
 }
@@ -166,6 +169,8 @@ mod tests {
             ("-", "", Format::Text(TextFormat::Guessed)),
             ("-", "key\nb", Format::Unclear),
             ("keys.txt", "Key\r\nb", Format::Unclear),
+            ("-", "\n\r\nkey\nb", Format::Unclear),
+            ("-", "\n{\"key\":\"a\"}", Format::Text(TextFormat::Jsonl)),
             ("-", "\"key\"\n\"b\"", Format::Unclear),
             ("-", "key,note\nb,c", Format::Unclear),
             ("-", "a,5,2026-01-31T00:00:00Z\n", Format::Unclear),

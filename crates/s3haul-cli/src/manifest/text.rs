@@ -255,7 +255,8 @@ fn line_entry(line: &str) -> Named {
 fn guessed_entry(line: &str) -> Named {
     if line.starts_with('"') {
         return Err("it begins with a quote, as comma-separated values and JSON do: say \
-                    --from-format csv, or lines if the quote is of the key"
+                    --from-format csv, or lines if the quote is of the key; what find prints so is \
+                    whole with --format jsonl"
             .to_owned());
     }
     if line.contains('\t') {
