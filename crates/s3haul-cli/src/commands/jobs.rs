@@ -18,6 +18,7 @@ use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::html::jobs as html;
 use crate::render::json;
 use crate::settings::{Environment, journal_folder, resume_command};
+use crate::terminal::number_of;
 
 /// Failures that are counted by cause.
 pub(super) const FAILURES_MAX: u32 = 10_000;
@@ -183,12 +184,6 @@ impl Jobs<'_> {
         }
         status
     }
-}
-
-/// A number and its noun.
-pub(super) fn number_of(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// Bytes that were moved; of large objects also what was moved before they end, while they do.

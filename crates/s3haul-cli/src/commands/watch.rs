@@ -18,13 +18,12 @@ pub(super) use self::journal::JournalJob;
 
 use super::inputs::{Inputs, no_screen};
 use crate::args::GlobalArgs;
-use crate::commands::jobs::number_of;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
-use crate::terminal::{Input, Screen};
+use crate::terminal::{Input, Screen, number_of};
 use crate::watch::{Reading, Watch, draw};
 
 /// Whether the whole terminal is used. `--json` and `--no-progress` ask for lines.

@@ -11,4 +11,4 @@ pub(crate) use canvas::{Canvas, split, width};
 pub(crate) use keys::Key;
 pub(crate) use lines::{Line, help, scroll};
 pub(crate) use screen::{Input, Screen, read_inputs};
-pub(crate) use text::{bar, content, counted, minute, safe, size, sparkline};
+pub(crate) use text::{bar, content, counted, minute, number_of, safe, size, sparkline};

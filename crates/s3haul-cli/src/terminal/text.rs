@@ -26,8 +26,17 @@ pub(crate) fn size(bytes: Option<u64>) -> String {
 
 /// A number and its noun.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
+    format!("{} {}", grouped(number), plural(number, noun))
+}
+
+/// The same for lines that programs read, too.
+pub(crate) fn number_of(number: u64, noun: &str) -> String {
+    format!("{number} {}", plural(number, noun))
+}
+
+fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{noun}{ending}")
 }
 
 /// A time to the minute, in the local zone.

@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::{FolderFlags, SharedClients, open, push_line};
 use crate::args::JobShowArgs;
-use crate::commands::jobs::number_of;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::{Output, Printer};
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::html::jobs as html;
 use crate::render::json;
+use crate::terminal::number_of;
 
 /// Time between two looks of `watch`.
 const WATCH_PAUSE: Duration = Duration::from_secs(2);

@@ -22,7 +22,6 @@ use super::{
     rows_of,
 };
 use crate::args::WorkerArgs;
-use crate::commands::jobs::number_of;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -31,6 +30,7 @@ use crate::printer::Printer;
 use crate::render::failures::Failures;
 use crate::render::json;
 use crate::settings::{JobRequest, Machine, TransferSettings};
+use crate::terminal::number_of;
 use failures::{ShardFailures, is_denied, refuses_keys};
 
 /// How long a listing is looked at to find where the rest of a shard is cut.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use s3haul::shard::{Commit, KeyRange, Member, Step, Work, Worker};
 
 use super::Watched;
-use crate::commands::jobs::number_of;
 use crate::commands::shards::{FolderFlags, Status, task};
 use crate::failure::Failure;
 use crate::render::failures::{Failures, NAMED_MAX};
+use crate::terminal::number_of;
 use crate::watch::{Reading, Slowest, Whole, WorkerRow, rate_of};
 
 /// Time between two looks.

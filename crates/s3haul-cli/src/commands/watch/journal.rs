@@ -7,10 +7,11 @@ use s3haul::journal::{self, JobStatus, LearntRate, Live};
 use s3haul_wire::controller::Class;
 
 use super::Watched;
-use crate::commands::jobs::{FAILURES_MAX, looked, number_of, state};
+use crate::commands::jobs::{FAILURES_MAX, looked, state};
 use crate::failure::Failure;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::settings::resume_command;
+use crate::terminal::number_of;
 use crate::watch::{Reading, Slowest, Whole};
 
 /// Time between two looks: journals are written once a second.

@@ -177,7 +177,7 @@ impl Directories {
                 other => return other,
             }
         }
-        // It knows no other way.
+        // Component by component no link is followed, whatever was asked.
         let _ = links;
         Self::open_by_components(root, relative)
     }
