@@ -549,6 +549,11 @@ impl Journal {
     /// The state, the number of the log that comes after it, and failures since the last time.
     fn take_snapshot(&self) -> Result<(Snapshot, u64, Vec<Failed>), JournalError> {
         let mut written = self.written();
+        let path = folder::log_path(&self.folder, &self.id, written.log_number);
+        if let Some(log) = &mut written.log {
+            // It counts until the snapshot is there.
+            log.flush().map_err(|source| JournalError::Io { doing: "write", path, source })?;
+        }
         let number = written.log_number + 1;
         (written.log, written.log_number) = (Some(self.create_log(number)?), number);
         Ok((written.state.snapshot(), number, std::mem::take(&mut written.failures)))

@@ -29,11 +29,20 @@ const PARTS_ENDED: u8 = 10;
 /// Most bytes of a text or list in a log that is whole.
 const LENGTH_MAX: usize = 64 << 20;
 
-/// Writes changes to a file, each with one system call.
+/// What objects that were moved may wait for one system call together: bytes of changes ...
+const WAITING_MAX: usize = 4 << 10;
+/// ... and bytes that were moved, which a killed job moves again.
+const MOVED_WAITING_MAX: u64 = 8 << 20;
+
+/// Writes changes to a file. Most are written at once. That an object was dealt with waits for
+/// others, since nothing but work is lost with it; whatever is written takes along what waits.
 #[derive(Debug)]
 pub(crate) struct Log {
     file: File,
+    /// What waits.
     buffer: Vec<u8>,
+    /// Bytes that were moved of objects that wait.
+    moved: u64,
 }
 
 impl Log {
@@ -42,14 +51,30 @@ impl Log {
         let mut buffer = Vec::new();
         push_text(&mut buffer, boot_id);
         file.write_all(&buffer)?;
-        Ok(Self { file, buffer })
+        buffer.clear();
+        Ok(Self { file, buffer, moved: 0 })
     }
 
-    /// Writes a change.
+    /// Writes a change, or has it wait.
     pub(crate) fn push(&mut self, change: &Change) -> io::Result<()> {
-        self.buffer.clear();
         push_change(&mut self.buffer, change);
-        self.file.write_all(&self.buffer)
+        let may_wait = match change {
+            Change::Concluded(_, Conclusion::Done(bytes)) => {
+                self.moved = self.moved.saturating_add(*bytes);
+                self.moved < MOVED_WAITING_MAX
+            }
+            Change::Concluded(_, Conclusion::Skipped | Conclusion::Same) => true,
+            _ => false,
+        };
+        if may_wait && self.buffer.len() < WAITING_MAX { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes what waits.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.moved = 0;
+        self.file.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
     }
 }
 
@@ -207,6 +232,7 @@ impl Reader<'_> {
     }
 }
 
+/// The bytes of a log in which nothing waits.
 #[cfg(test)]
 pub(super) fn encoded(changes: &[Change], boot_id: &str) -> Vec<u8> {
     let mut buffer = Vec::new();
@@ -215,4 +241,72 @@ pub(super) fn encoded(changes: &[Change], boot_id: &str) -> Vec<u8> {
         push_change(&mut buffer, change);
     }
     buffer
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BOOT: &str = "a boot";
+
+    /// Objects dealt with, and now and then a part.
+    fn change(number: u64) -> Change {
+        let mark = Mark(u128::from(number));
+        match number % 20 {
+            0 => Change::PartsEnded { target: number.to_string() },
+            1 => Change::Failed(mark),
+            2 => Change::Concluded(mark, Conclusion::Removed),
+            3 => Change::Concluded(mark, Conclusion::Same),
+            4 => Change::Concluded(mark, Conclusion::Skipped),
+            5 => Change::Concluded(mark, Conclusion::Done(MOVED_WAITING_MAX / 2 + number)),
+            _ => Change::Concluded(mark, Conclusion::Done(number)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn little_waits_and_nothing_but_what_was_dealt_with(
+            numbers in proptest::collection::vec(0_u64..1_000, 0..800),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("log");
+            let written = || read(&std::fs::read(&path).unwrap(), BOOT).collect::<Vec<_>>();
+            let mut log = Log::begin(File::create(&path).unwrap(), BOOT).unwrap();
+            let changes: Vec<_> = numbers.into_iter().map(change).collect();
+            for (index, change) in changes.iter().enumerate() {
+                log.push(change).unwrap();
+                let written = written();
+                prop_assert_eq!(&changes[..written.len()], &written[..]);
+                let waiting = &changes[written.len()..=index];
+                prop_assert!(waiting.len() < WAITING_MAX / 17);
+                let moved = waiting.iter().map(|change| match change {
+                    Change::Concluded(_, Conclusion::Done(bytes)) => Some(*bytes),
+                    Change::Concluded(_, Conclusion::Skipped | Conclusion::Same) => Some(0),
+                    _ => None,
+                });
+                let moved = moved.sum::<Option<u64>>();
+                prop_assert!(moved.is_some_and(|moved| moved < MOVED_WAITING_MAX), "{:?}", waiting);
+            }
+            log.flush().unwrap();
+            prop_assert_eq!(written(), changes);
+        }
+    }
+
+    #[test]
+    fn small_objects_are_written_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut log = Log::begin(File::create(&path).unwrap(), BOOT).unwrap();
+        let length = || std::fs::metadata(&path).unwrap().len();
+        let empty = length();
+        let mut writes = 0;
+        for number in 0..1_000 {
+            let before = length();
+            log.push(&Change::Concluded(Mark(number), Conclusion::Done(1))).unwrap();
+            writes += u32::from(length() > before);
+        }
+        assert!(length() > empty && writes < 10, "{writes}");
+    }
 }

@@ -148,6 +148,8 @@ fn a_journal_of_the_same_name_is_left_alone() {
         first.ended(&object(1));
         if has_ended {
             first.finish(None, Ending::Failed);
+        } else {
+            first.save(None, Ending::Open);
         }
         let second = journal(folder.path(), id);
         second.begin(None);
