@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import shlex
 import socket
+import subprocess
+import sys
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -90,6 +94,27 @@ def test_functions_that_fail(own: Bucket) -> None:
         )
     with pytest.raises(s3haul.CredentialsError):
         client.ls(own.url())
+
+
+def test_nobody_is_asked_for_a_code(own: Bucket, tmp_path: Path) -> None:
+    """Not in a terminal either: a program may have others, and a screen of its own."""
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "config").write_text(
+        "[profile p]\nrole_arn = arn:aws:iam::123456789012:role/r\nsource_profile = base\n"
+        "mfa_serial = m\n[profile base]\naws_access_key_id = a\naws_secret_access_key = b\n"
+    )
+    flags = f"profile='p', endpoint_url={own.service.url!r}"
+    line = f"import s3haul; s3haul.Client({flags}).ls({own.url()!r})"
+    ended = subprocess.run(
+        ["script", "-qec", shlex.join([sys.executable, "-c", line]), "/dev/null"],
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "AWS_MAX_ATTEMPTS": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "CredentialsError" in ended.stdout, ended
+    assert "an MFA code of m: nobody can be asked here" in ended.stdout, ended
 
 
 def test_sessions_of_boto3_and_botocore(own: Bucket) -> None:

@@ -9,6 +9,23 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit;
 
+/// A signal came.
+static HAS_COME: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal came.
+#[cfg(unix)]
+pub(crate) fn has_come() -> bool {
+    HAS_COME.load(Ordering::Relaxed)
+}
+
+/// Sends this process the signal of Ctrl-C, which was typed where it is only a key.
+#[cfg(unix)]
+pub(crate) fn raise() {
+    HAS_COME.store(true, Ordering::Relaxed);
+    // A process may signal itself.
+    _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+}
+
 /// Cancellation by signals. Dropping it stops listening.
 pub(crate) struct Interrupt {
     token: CancellationToken,
@@ -70,6 +87,7 @@ impl Interrupt {
 
 async fn run(mut signals: Signals, token: CancellationToken, by_terminate: Arc<AtomicBool>) {
     let first = signals.next().await;
+    HAS_COME.store(true, Ordering::Relaxed);
     by_terminate.store(first == Signal::Terminate, Ordering::Relaxed);
     token.cancel();
     signals.next().await;

@@ -59,6 +59,8 @@ struct Buffers {
     bar: Option<ProgressBar>,
     /// Columns that a progress line without a line feed occupies.
     covered: usize,
+    /// Something else talks on the terminal: all waits in the buffers.
+    is_held: bool,
 }
 
 impl Printer {
@@ -160,7 +162,7 @@ impl Printer {
     /// Writes whole lines to standard output at once, without a copy where they go out as they are.
     pub(crate) fn write(&self, lines: &[u8]) {
         let mut buffers = self.lock();
-        let is_shared = buffers.bar.is_some() || buffers.covered > 0;
+        let is_shared = buffers.bar.is_some() || buffers.covered > 0 || buffers.is_held;
         if !self.output_is_terminal && self.takers.is_none() && !is_shared {
             self.write_out(&mut buffers);
             return self.write_output(lines);
@@ -209,6 +211,31 @@ impl Printer {
         buffers.bar = bar;
     }
 
+    /// Runs what talks on the terminal itself. Lines and progress wait meanwhile.
+    pub(crate) fn aside<T>(&self, talk: impl FnOnce() -> T) -> T {
+        let bar = {
+            let mut buffers = self.lock();
+            if std::mem::take(&mut buffers.covered) > 0 {
+                buffers.output.push(b'\n');
+            }
+            self.write_out(&mut buffers);
+            buffers.is_held = true;
+            buffers.bar.clone()
+        };
+        let result = match bar {
+            Some(bar) => bar.suspend(talk),
+            None => talk(),
+        };
+        self.lock().is_held = false;
+        self.flush();
+        result
+    }
+
+    /// Whether something else talks on the terminal.
+    pub(crate) fn is_held(&self) -> bool {
+        self.lock().is_held
+    }
+
     /// Records that another task flushes from now on for all commands of the process.
     pub(crate) fn set_flushed(&self) {
         self.is_flushed.store(true, Ordering::Relaxed);
@@ -240,7 +267,7 @@ impl Printer {
     }
 
     fn write_out(&self, buffers: &mut Buffers) {
-        if buffers.output.is_empty() && buffers.error.is_empty() {
+        if buffers.is_held || (buffers.output.is_empty() && buffers.error.is_empty()) {
             return;
         }
         let Buffers { output, error, bar, .. } = buffers;

@@ -417,6 +417,9 @@ impl Display {
             }
             Self::Bar { bar, course } => {
                 let (rate, left) = course.step(look);
+                if printer.is_held() {
+                    return;
+                }
                 show_bar(bar, now, now.bar_text(rate, left, &look.view));
             }
             Self::Plain { course, due } => {

@@ -57,6 +57,9 @@ mod listing;
 #[cfg(unix)]
 #[path = "cli/metrics.rs"]
 mod metrics;
+#[cfg(target_os = "linux")]
+#[path = "cli/mfa.rs"]
+mod mfa;
 #[path = "cli/no_s3.rs"]
 mod no_s3;
 #[path = "cli/nothing.rs"]

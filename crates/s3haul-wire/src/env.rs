@@ -1,4 +1,5 @@
-//! The seam to the world: connections, wall clock, randomness, and a voice for what takes long.
+//! The seam to the world: connections, wall clock, randomness, a voice for what takes long, and
+//! questions to a person.
 //!
 //! Production uses [`Env::system`]. Simulations hand in a connector that returns in-memory pipes,
 //! a clock derived from tokio's paused time and a seeded generator; nothing else differs.
@@ -50,7 +51,12 @@ pub struct Env {
     pub clock: Arc<dyn Clock>,
     random: Arc<Mutex<fastrand::Rng>>,
     pub(crate) waits: Arc<Waits>,
+    pub(crate) ask: Option<Ask>,
 }
+
+/// Puts a question to the person at the terminal, and gives the answer or why there is none. May
+/// block.
+pub(crate) type Ask = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 
 impl std::fmt::Debug for Env {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,13 +72,14 @@ impl Env {
             clock: Arc::new(SystemClock),
             random: Arc::new(Mutex::new(fastrand::Rng::new())),
             waits: Arc::default(),
+            ask: None,
         }
     }
 
     /// A world of the caller's making.
     pub fn new(connector: Arc<dyn Connector>, clock: Arc<dyn Clock>, seed: u64) -> Self {
         let random = Arc::new(Mutex::new(fastrand::Rng::with_seed(seed)));
-        Self { connector, clock, random, waits: Arc::default() }
+        Self { connector, clock, random, waits: Arc::default(), ask: None }
     }
 
     /// The same, which says what is being waited for after some seconds and then at widening
@@ -80,6 +87,16 @@ impl Env {
     #[must_use]
     pub fn saying_waits(self, say: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { waits: Arc::new(Waits { say: Some(Box::new(say)), ..Waits::default() }), ..self }
+    }
+
+    /// The same with a way to ask for what only a person knows, such as the code of an MFA device:
+    /// it gives the answer to a question, or why there is none, and may block.
+    #[must_use]
+    pub fn asking(
+        self,
+        ask: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { ask: Some(Arc::new(ask)), ..self }
     }
 
     /// A random number in [0, 1).

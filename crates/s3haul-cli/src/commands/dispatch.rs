@@ -385,6 +385,7 @@ fn carry_out(
     if work.says_waits() {
         shared::say_waits(printer);
     }
+    shared::ask_at_terminal(printer);
     if !confirm::is_confirmed(work.question(), printer)? {
         return Ok(exit::FAILED);
     }

@@ -14,6 +14,8 @@ use crate::failure::Failure;
 use crate::observe::Observer;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
+#[cfg(unix)]
+use crate::terminal;
 
 /// Clients that are kept at most; the oldest goes first.
 const CLIENTS_MAX: usize = 64;
@@ -23,6 +25,9 @@ static ADMISSION: OnceLock<Admission> = OnceLock::new();
 
 /// Says what the clients of the process wait for; none where the user wants silence.
 static WAITS: OnceLock<Arc<Printer>> = OnceLock::new();
+
+/// The printer of the process, which asks on its terminal; none where a program runs commands.
+static TERMINAL: OnceLock<Arc<Printer>> = OnceLock::new();
 
 tokio::task_local! {
     static CLIENTS: Arc<SharedClients>;
@@ -156,6 +161,26 @@ pub(super) fn say_waits(printer: &Arc<Printer>) {
     WAITS.get_or_init(|| Arc::clone(printer));
 }
 
+/// Lets clients that are made from now on ask for MFA codes on the terminal.
+pub(super) fn ask_at_terminal(printer: &Arc<Printer>) {
+    TERMINAL.get_or_init(|| Arc::clone(printer));
+}
+
+/// An environment that asks on the terminal of the process.
+#[cfg(unix)]
+fn asking(env: Env, printer: Arc<Printer>) -> Env {
+    env.asking(move |question| {
+        let mut escaped = Vec::new();
+        push_name(&mut escaped, question, true);
+        printer.aside(|| terminal::ask(&escaped))
+    })
+}
+
+#[cfg(not(unix))]
+fn asking(env: Env, _: Arc<Printer>) -> Env {
+    env
+}
+
 fn connect(
     config: ClientConfig,
     admission: impl FnOnce(Bounds) -> Admission,
@@ -171,6 +196,9 @@ fn connect(
             });
             printer.flush();
         });
+    }
+    if let Some(printer) = TERMINAL.get() {
+        env = asking(env, Arc::clone(printer));
     }
     Ok(Client::with_admission(config, env, admission)?)
 }

@@ -1,6 +1,7 @@
 //! The terminal: taken over, drawn to, and given back whatever happens.
 
 use std::io::{self, BufWriter, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -25,6 +26,15 @@ const READ_WAIT: Duration = Duration::from_millis(50);
 /// Bytes that are copied to the clipboard at most; terminals take no more.
 const COPIED_MAX: usize = 64 * 1024;
 
+/// A screen is shown.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether a screen is shown.
+#[cfg(unix)]
+pub(super) fn is_open() -> bool {
+    IS_OPEN.load(Ordering::Relaxed)
+}
+
 type Output = BufWriter<ByteStream>;
 
 /// The terminal while it is ours. Dropping it restores what was there. `Terminal` of ratatui would
@@ -42,6 +52,7 @@ impl Screen {
         let output = CrosstermBackend::new(BufWriter::new(printer.byte_stream()));
         let mut screen = Self { output, shown: Buffer::default() };
         panics::hold();
+        IS_OPEN.store(true, Ordering::Relaxed);
         enable_raw_mode()?;
         execute!(screen.output, EnterAlternateScreen, Hide)?;
         Ok(screen)
@@ -79,6 +90,7 @@ impl Drop for Screen {
         // If this fails, there is no terminal any more.
         _ = execute!(self.output, LeaveAlternateScreen, Show);
         _ = disable_raw_mode();
+        IS_OPEN.store(false, Ordering::Relaxed);
         panics::release();
     }
 }

@@ -141,3 +141,20 @@ fn configuration_files_are_read_as_botocore_reads_them() {
     println!("{text}");
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Roles that ask for an MFA code, in terminals: `aws` takes the session of the command, and the
+/// other way round.
+#[test]
+fn sessions_with_a_code_are_shared_with_aws() {
+    let Some(python) = tools::path("S3HAUL_TEST_PYTHON") else { return };
+    let Some(aws) = tools::path("S3HAUL_TEST_AWS") else { return };
+    let output = std::process::Command::new(python)
+        .args(["-c", include_str!("peers/sessions.py")])
+        .env("TEST_SUBJECT", tools::subject())
+        .env("TEST_AWS", aws)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    println!("{text}");
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -125,7 +125,8 @@ impl CredentialsCache {
         let chain = |profile: Option<String>| {
             let context = system(Fetcher::new("credentials", config, env));
             let chain = Chain::new(context, profile, config.endpoint.region.clone());
-            Source::Looked(Arc::new(Lookup::Chain(chain.with_fips(config.endpoint.fips))))
+            let chain = chain.with_fips(config.endpoint.fips).asking(env.ask.clone());
+            Source::Looked(Arc::new(Lookup::Chain(chain)))
         };
         let mut fixed = None;
         let source = match &config.credentials {

@@ -3,16 +3,19 @@
 //! A source that is configured and fails ends the search with its error; one that is not there is
 //! passed over. A profile named by the caller takes precedence over the environment.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use reqsign_aws_v4::{Credential, ECSCredentialProvider};
 use reqsign_core::{Context, ProvideCredential};
 
 use super::imds::Metadata;
+use super::session::{self, Session};
 use super::sts::Sts;
 use super::{process, sso};
 use crate::config::EndpointConfig;
 use crate::credentials::profile::{ConfigFiles, Keys, Profile, failed, partial};
 use crate::endpoint::{DEFAULT_REGION, service_host};
-use crate::env::BoxFuture;
+use crate::env::{Ask, BoxFuture};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sign::redact::Secrets;
 
@@ -29,6 +32,10 @@ pub(super) struct Chain {
     region: Option<String>,
     /// Services other than S3 are to be reached through FIPS endpoints, too.
     fips: bool,
+    /// Asks for the codes of MFA devices.
+    ask: Option<Ask>,
+    /// A session of such a device is in use.
+    has_session: AtomicBool,
 }
 
 fn none_found() -> Error {
@@ -48,11 +55,22 @@ impl From<Keys> for Credential {
 
 impl Chain {
     pub(super) fn new(context: Context, profile: Option<String>, region: Option<String>) -> Self {
-        Self { context, profile, region, fips: false }
+        Self {
+            context,
+            profile,
+            region,
+            fips: false,
+            ask: None,
+            has_session: AtomicBool::default(),
+        }
     }
 
     pub(super) fn with_fips(self, fips: bool) -> Self {
         Self { fips, ..self }
+    }
+
+    pub(super) fn asking(self, ask: Option<Ask>) -> Self {
+        Self { ask, ..self }
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -222,7 +240,25 @@ impl Chain {
         if depth >= PROFILE_DEPTH_MAX {
             return Err(failed("Infinite loop in credential configuration detected"));
         }
-        let source = if let Some(source) = profile.get("source_profile") {
+        let source = self.role_source(files, name, profile, depth);
+        let Some(serial) = profile.get("mfa_serial") else {
+            let parameters = role_parameters(profile, role_arn);
+            return self.assume(profile, &source.await?, parameters).await;
+        };
+        let found = self.role_with_code(profile, role_arn, serial, source).await?;
+        self.has_session.store(true, Ordering::Relaxed);
+        Ok(found)
+    }
+
+    /// What a role is assumed with.
+    async fn role_source(
+        &self,
+        files: &ConfigFiles,
+        name: &str,
+        profile: &Profile,
+        depth: usize,
+    ) -> Result<Credential> {
+        if let Some(source) = profile.get("source_profile") {
             let found = if source == name {
                 let keys = profile.shared_keys()?;
                 if keys.is_some() { keys } else { profile.config_keys()? }.map(Credential::from)
@@ -231,17 +267,55 @@ impl Chain {
             };
             found.ok_or_else(|| {
                 failed(format!("The source_profile \"{source}\" must have credentials."))
-            })?
+            })
         } else if let Some(source) = profile.get("credential_source") {
-            self.credential_source(files, source).await?
+            self.credential_source(files, source).await
         } else {
             // The profile's own keys are not those of the role.
-            return Err(partial("assume-role", "source_profile or credential_source"));
-        };
-        if profile.get("mfa_serial").is_some() {
-            return Err(failed("roles that ask for an MFA code are not supported"));
+            Err(partial("assume-role", "source_profile or credential_source"))
         }
-        self.assume(profile, role_arn, source).await
+    }
+
+    /// A role that asks for an MFA code: the session that is kept, or a new one.
+    async fn role_with_code(
+        &self,
+        profile: &Profile,
+        role_arn: &str,
+        serial: &str,
+        source: impl Future<Output = Result<Credential>>,
+    ) -> Result<Credential> {
+        let mut parameters = role_parameters(profile, role_arn);
+        parameters.push(("SerialNumber", serial));
+        let session = Session::new(&self.context, &parameters)?;
+        let is_in_use = self.has_session.load(Ordering::Relaxed);
+        let is_enough = |kept: &Credential| is_in_use || session::lasts(kept);
+        if let Some(kept) = session.kept().await.filter(is_enough) {
+            return Ok(kept);
+        }
+        let _turn = session::TURN.lock().await;
+        // Somebody may have entered a code meanwhile.
+        match session.kept().await {
+            Some(kept) if is_enough(&kept) => Ok(kept),
+            kept => {
+                let new = self.new_session(profile, parameters, &session, source).await;
+                new.or_else(|error| kept.ok_or(error))
+            }
+        }
+    }
+
+    async fn new_session<'p>(
+        &self,
+        profile: &'p Profile,
+        mut parameters: Vec<(&'p str, &'p str)>,
+        session: &Session<'_>,
+        source: impl Future<Output = Result<Credential>>,
+    ) -> Result<Credential> {
+        let source = source.await?;
+        let code = session.ask_code(self.ask.as_ref()).await?;
+        parameters.push(("TokenCode", &code));
+        let found = self.assume(profile, &source, parameters).await?;
+        session.keep(&found).await;
+        Ok(found)
     }
 
     async fn credential_source(&self, files: &ConfigFiles, source: &str) -> Result<Credential> {
@@ -313,16 +387,13 @@ impl Chain {
     async fn assume(
         &self,
         profile: &Profile,
-        role_arn: &str,
-        source: Credential,
+        source: &Credential,
+        mut parameters: Vec<(&str, &str)>,
     ) -> Result<Credential> {
-        let session = profile.get("role_session_name").unwrap_or(SESSION_NAME);
-        let mut parameters = vec![("RoleArn", role_arn), ("RoleSessionName", session)];
-        parameters.extend(profile.get("external_id").map(|id| ("ExternalId", id)));
-        let seconds = profile.get("duration_seconds").map(str::trim);
-        let seconds = seconds.filter(|seconds| seconds.parse::<u32>().is_ok());
-        parameters.extend(seconds.map(|seconds| ("DurationSeconds", seconds)));
-        self.sts(Some(profile))?.assume(&source, &parameters).await
+        if profile.get("role_session_name").is_none() {
+            parameters.push(("RoleSessionName", SESSION_NAME));
+        }
+        self.sts(Some(profile))?.assume(source, &parameters).await
     }
 
     /// The role of a token. Unless a profile was named, each value of the environment goes before
@@ -387,6 +458,17 @@ impl Chain {
         };
         Metadata::new(&self.context, setting)?.provide().await
     }
+}
+
+/// What is configured of a role.
+fn role_parameters<'p>(profile: &'p Profile, role_arn: &'p str) -> Vec<(&'p str, &'p str)> {
+    let seconds = profile.get("duration_seconds").map(str::trim);
+    let seconds = seconds.filter(|seconds| seconds.parse::<u32>().is_ok());
+    let mut parameters = vec![("RoleArn", role_arn)];
+    parameters.extend(profile.get("role_session_name").map(|name| ("RoleSessionName", name)));
+    parameters.extend(profile.get("external_id").map(|id| ("ExternalId", id)));
+    parameters.extend(seconds.map(|seconds| ("DurationSeconds", seconds)));
+    parameters
 }
 
 fn required(result: reqsign_core::Result<Option<Credential>>) -> Result<Credential> {

@@ -1,5 +1,9 @@
 //! Files, variables, commands and HTTP for the credential sources.
 
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +44,24 @@ impl FileRead for Files {
         .await
         .map_err(|error| failed(error.to_string()))?
     }
+}
+
+/// Replaces a file that only its owner may read, as a whole or not at all. Blocks.
+pub(super) fn replace_file(path: &str, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = Path::new(path).parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let temporary = format!("{path}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..));
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary);
+    let written = written.and_then(|mut target| {
+        target.write_all(bytes)?;
+        target.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 /// Runs programs on a thread that may block; their stderr goes to the user's.

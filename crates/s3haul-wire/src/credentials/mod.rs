@@ -9,5 +9,6 @@ pub(crate) mod ini;
 pub(crate) mod process;
 pub(crate) mod profile;
 pub(crate) mod program;
+pub(crate) mod session;
 pub(crate) mod sso;
 pub(crate) mod sts;

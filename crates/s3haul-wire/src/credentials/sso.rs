@@ -3,9 +3,7 @@
 //!
 //! Source: <https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/API_GetRoleCredentials.html>.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
@@ -17,6 +15,7 @@ use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::context::replace_file;
 use super::profile::failed;
 use crate::config::EndpointConfig;
 use crate::credentials::profile::{ConfigFiles, Profile, text};
@@ -231,17 +230,7 @@ fn save(path: &str, mut file: Map<String, Value>, renewed: Renewed) -> io::Resul
     if let Some(refresh_token) = renewed.refresh_token {
         file.insert("refreshToken".to_owned(), refresh_token.into());
     }
-    let temporary = format!("{path}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..));
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary);
-    let written = written.and_then(|mut target| {
-        target.write_all(&serde_json::to_vec(&file)?)?;
-        target.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        _ = fs::remove_file(&temporary);
-    }
-    written
+    replace_file(path, &serde_json::to_vec(&file)?)
 }
 
 async fn exchange(context: &Context, role: &Role<'_>, access_token: &str) -> Result<Credential> {

@@ -199,6 +199,94 @@ async fn roles_are_assumed_through_source_profiles() {
     assert!(home.key(Some("login")).await.unwrap_err().to_string().contains("aws login"));
 }
 
+const MFA: &str = "[profile a]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
+    mfa_serial=arn:aws:iam::123456789012:mfa/me\n\
+    [profile b]\nrole_arn=arn:aws:iam::123456789012:role/b\nsource_profile=base\n\
+    mfa_serial=arn:aws:iam::123456789012:mfa/me\nduration_seconds=3600\n";
+/// The file of the session of `a`, whose name is that of botocore.
+const MFA_SESSION: &str = ".aws/cli/cache/34e977c543ff27b36328106d06d5de2243163400.json";
+
+fn with_device() -> Home {
+    let keys = "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n";
+    Home::new().file(".aws/config", MFA).file(".aws/credentials", keys)
+}
+
+/// A session as `aws` writes it.
+fn session(ends: &str) -> String {
+    format!(
+        r#"{{"Credentials": {{"AccessKeyId": "KEPT", "SecretAccessKey": "s", "SessionToken": "t",
+        "Expiration": "{ends}", "AccountId": "123456789012"}}, "AssumedRoleUser": {{}},
+        "ResponseMetadata": {{"HTTPStatusCode": 200}}}}"#
+    )
+}
+
+/// A person who enters the code, one question at a time, and the questions.
+fn person() -> (crate::env::Ask, Arc<Mutex<Vec<String>>>) {
+    let questions = Arc::<Mutex<Vec<String>>>::default();
+    let asked = Arc::clone(&questions);
+    let ask = move |question: &str| {
+        asked.try_lock().expect("one question at a time").push(question.to_owned());
+        Ok(" 123456\n".to_owned())
+    };
+    (Arc::new(ask), questions)
+}
+
+#[tokio::test]
+async fn a_code_is_asked_for_once_and_its_session_is_kept_for_others() {
+    let home = with_device();
+    let (ask, questions) = person();
+    let key = async |profile: &str| {
+        let chain = Chain::new(home.context(), Some(profile.to_owned()), None);
+        chain.asking(Some(Arc::clone(&ask))).provide().await.unwrap().access_key_id
+    };
+    let found = tokio::join!(key("a"), key("b"), key("a"));
+    assert_eq!([found.0, found.1, found.2], ["STSKEY0123456789"; 3]);
+    let expected = "Enter MFA code for arn:aws:iam::123456789012:mfa/me: ";
+    assert_eq!(*questions.lock().unwrap(), [expected, expected]);
+    let sent = home.seen.lock().unwrap().clone();
+    assert_eq!(sent.len(), 2);
+    let serial = "SerialNumber=arn%3Aaws%3Aiam%3A%3A123456789012%3Amfa%2Fme";
+    assert!(sent[0].1.contains(serial) && sent[0].1.contains("TokenCode=123456"), "{sent:?}");
+    // It lies where `aws` looks for it, and needs nobody.
+    let path = home.folder.path().join(MFA_SESSION);
+    let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let expected = serde_json::json!({"Credentials": {
+        "AccessKeyId": "STSKEY0123456789", "SecretAccessKey": "s", "SessionToken": "t",
+        "Expiration": "2999-01-01T00:00:00Z", "AccountId": "123456789012"}});
+    assert_eq!(kept, expected);
+    for (path, mode) in [(path.as_path(), 0o600), (path.parent().unwrap(), 0o700)] {
+        let permissions = path.metadata().unwrap().permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o777, mode);
+    }
+    assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
+    assert_eq!(home.seen.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_kept_session_is_used_while_it_lives() {
+    let home = with_device().file(MFA_SESSION, &session("2999-01-01T00:00:00UTC"));
+    assert_eq!(home.key(Some("a")).await.unwrap(), "KEPT");
+    let ended = home.file(MFA_SESSION, &session("2001-01-01T00:00:00Z"));
+    let error = ended.key(Some("a")).await.unwrap_err().to_string();
+    assert!(error.contains("an MFA code of arn:aws:iam::123456789012:mfa/me"), "{error}");
+    assert!(error.contains("aws configure export-credentials"), "{error}");
+    assert!(ended.seen.lock().unwrap().is_empty());
+    // One that is about to end is not begun with where somebody can be asked; one in use is used.
+    let soon = format!("{:.0}", jiff::Timestamp::now() + Duration::from_mins(5));
+    let home = ended.file(MFA_SESSION, &session(&soon));
+    assert_eq!(home.key(Some("a")).await.unwrap(), "KEPT");
+    let (ask, questions) = person();
+    let chain = Chain::new(home.context(), Some("a".to_owned()), None).asking(Some(ask));
+    let key = async || chain.provide().await.unwrap().access_key_id;
+    assert_eq!(key().await, "STSKEY0123456789");
+    let home = home.file(MFA_SESSION, &session(&soon));
+    assert_eq!(key().await, "KEPT");
+    assert_eq!(questions.lock().unwrap().len(), 1);
+    let _home = home.file(MFA_SESSION, "{");
+    assert_eq!(key().await, "STSKEY0123456789");
+    assert_eq!(questions.lock().unwrap().len(), 2);
+}
+
 /// Keys and tokens went to Amazon although another service was configured.
 #[tokio::test]
 async fn roles_are_had_from_the_service_that_is_configured() {
