@@ -230,6 +230,24 @@ pub(crate) fn service_host(config: &EndpointConfig, service: &str, region: &str)
     format!("{service}{fips}.{region}.{suffix}")
 }
 
+/// Host of the sign-in service, likewise.
+pub(crate) fn sign_in_host(config: &EndpointConfig, region: &str) -> String {
+    let (usual, dualstack) = suffixes(region);
+    let is_plain = !config.fips && !config.dualstack;
+    let own = match usual {
+        _ if !is_plain => None,
+        "amazonaws.com.cn" => Some("amazonaws.cn"),
+        "amazonaws.com" if region.starts_with("us-gov-") => Some("amazonaws-us-gov.com"),
+        "amazonaws.com" => Some("aws.amazon.com"),
+        _ => None,
+    };
+    if let Some(own) = own {
+        return format!("{region}.signin.{own}");
+    }
+    let fips = if config.fips { "-fips" } else { "" };
+    format!("signin{fips}.{region}.{}", if config.dualstack { dualstack } else { usual })
+}
+
 /// `s3`, `s3-fips`, with `.dualstack`, region and suffix; `base` is `s3` or `s3-accesspoint`.
 fn amazon_host(config: &EndpointConfig, base: &str, region: &str) -> String {
     let fips = if config.fips { "-fips" } else { "" };
@@ -421,6 +439,24 @@ mod tests {
         ] {
             let config = EndpointConfig { dualstack, fips, ..EndpointConfig::default() };
             assert_eq!(service_host(&config, service, region), expected);
+        }
+    }
+
+    #[test]
+    fn the_sign_in_service_has_hosts_of_its_own() {
+        for (fips, dualstack, region, expected) in [
+            (false, false, "eu-west-1", "eu-west-1.signin.aws.amazon.com"),
+            (false, false, "cn-north-1", "cn-north-1.signin.amazonaws.cn"),
+            (false, false, "us-gov-west-1", "us-gov-west-1.signin.amazonaws-us-gov.com"),
+            (false, false, "us-iso-east-1", "signin.us-iso-east-1.c2s.ic.gov"),
+            (false, false, "eusc-de-east-1", "signin.eusc-de-east-1.amazonaws.eu"),
+            (true, false, "us-east-1", "signin-fips.us-east-1.amazonaws.com"),
+            (true, false, "us-gov-west-1", "signin-fips.us-gov-west-1.amazonaws.com"),
+            (false, true, "us-east-1", "signin.us-east-1.api.aws"),
+            (true, true, "cn-north-1", "signin-fips.cn-north-1.api.amazonwebservices.com.cn"),
+        ] {
+            let config = EndpointConfig { dualstack, fips, ..EndpointConfig::default() };
+            assert_eq!(sign_in_host(&config, region), expected);
         }
     }
 

@@ -100,7 +100,8 @@ fn tokens_in_files_are_not_shown() {
         "[default]\nrole_arn = arn:aws:iam::1:role/r\nweb_identity_token_file = token\n\
          role_session_name = s\n[profile sso]\nsso_session = here\nsso_account_id = 1\n\
          sso_role_name = r\n[sso-session here]\nsso_start_url = https://x.test\n\
-         sso_region = us-east-1\n[profile bare]\nregion = us-east-1\n",
+         sso_region = us-east-1\n[profile login]\nlogin_session = here\n\
+         [profile bare]\nregion = us-east-1\n",
     );
     for token in [JWT, OPAQUE] {
         home.bench.file("token", token);
@@ -118,6 +119,17 @@ fn tokens_in_files_are_not_shown() {
         let name = "0154c0dabe7145db37e0b81bf667e7224abec0ba";
         home.bench.file(&format!(".aws/sso/cache/{name}.json"), &cached);
         home.fails(&[("AWS_PROFILE", "sso")]);
+        let login = format!(
+            "{{\"accessToken\":{{\"accessKeyId\":\"a\",\"secretAccessKey\":\"{SECRET_KEY}\",\
+             \"sessionToken\":\"{TOKEN}\",\"expiresAt\":\"2020-01-01T00:00:00Z\"}},\"clientId\":\
+             \"c\",\"refreshToken\":\"{token}\",\"dpopKey\":\"{OPAQUE}\"}}"
+        );
+        // SHA-256 of `here`.
+        let name = "fcec91509759ad995c2cd14bcb26b2720993faf61c29d379b270d442d92290eb";
+        for text in [&login, &login[..login.len() - 1]] {
+            home.bench.file(&format!(".aws/login/cache/{name}.json"), text);
+            assert!(home.fails(&[("AWS_PROFILE", "login")]).contains("login session token"));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The order in which credentials are looked for, which is that of the AWS tools: environment, role
-//! of the profile, web identity, SSO, credentials file, process, config file, container, instance.
-//! A source that is configured and fails ends the search with its error; one that is not there is
-//! passed over. A profile named by the caller takes precedence over the environment.
+//! of the profile, web identity, SSO, credentials file, login, process, config file, container,
+//! instance. A source that is configured and fails ends the search with its error; one that is not
+//! there is passed over. A profile named by the caller takes precedence over the environment.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,10 +11,10 @@ use reqsign_core::{Context, ProvideCredential};
 use super::imds::Metadata;
 use super::session::{self, Session};
 use super::sts::Sts;
-use super::{process, sso};
+use super::{login, process, sso};
 use crate::config::EndpointConfig;
 use crate::credentials::profile::{ConfigFiles, Keys, Profile, failed, partial};
-use crate::endpoint::{DEFAULT_REGION, service_host};
+use crate::endpoint::{DEFAULT_REGION, service_host, sign_in_host};
 use crate::env::{Ask, BoxFuture};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sign::redact::Secrets;
@@ -217,16 +217,26 @@ impl Chain {
         if let Some(keys) = profile.shared_keys()? {
             return Ok(Some(keys.into()));
         }
-        if profile.get("login_session").is_some() {
-            return Err(failed(
-                "only `aws` can read the credentials of `aws login`: `aws configure \
-                 export-credentials --format env` prints them for the environment",
-            ));
+        if let Some(session) = profile.get("login_session") {
+            return self.login(profile, session).await.map(Some);
         }
         if let Some(command) = profile.get("credential_process") {
             return process::run(&self.context, command).await.map(Some);
         }
         Ok(profile.config_keys()?.map(Credential::from))
+    }
+
+    async fn login(&self, profile: &Profile, session: &str) -> Result<Credential> {
+        let amazon = || {
+            format!(
+                "https://{}",
+                sign_in_host(&self.amazon(Some(profile)), &self.sts_region(Some(profile)))
+            )
+        };
+        let configured = self.service_endpoint(("SIGNIN", "signin"), Some(profile))?;
+        let endpoint = configured.unwrap_or_else(amazon);
+        let folder = self.variable("AWS_LOGIN_CACHE_DIRECTORY");
+        login::provide(&self.context, session, folder.as_deref(), &endpoint).await
     }
 
     async fn role(

@@ -6,6 +6,7 @@ pub(crate) mod chain;
 pub(crate) mod context;
 pub(crate) mod imds;
 pub(crate) mod ini;
+pub(crate) mod login;
 pub(crate) mod process;
 pub(crate) mod profile;
 pub(crate) mod program;

@@ -48,6 +48,13 @@ impl HttpSend for Services {
                     <Message>Rate exceeded</Message></Error></ErrorResponse>";
                 return Ok(Response::builder().status(400).body(Bytes::from(text)).unwrap());
             }
+            url if url.contains("signin.") => {
+                let headers = request.headers();
+                let proof = headers["dpop"].to_str().unwrap().to_owned();
+                assert_eq!(headers["content-type"], "application/json");
+                self.seen.lock().unwrap().push((proof, String::new()));
+                return Ok(signed_in(url));
+            }
             url if url.contains("oidc.busy") => {
                 return Ok(Response::builder().status(503).body(Bytes::new()).unwrap());
             }
@@ -65,6 +72,23 @@ impl HttpSend for Services {
         };
         Ok(Response::new(Bytes::from_static(answer.as_bytes())))
     }
+}
+
+/// What the sign-in service answers.
+fn signed_in(url: &str) -> Response<Bytes> {
+    let refusal = |code: &str| format!(r#"{{"error":"{code}","message":"no {OLD_TOKEN}"}}"#);
+    let (status, text) = match url {
+        url if url.contains("signin.expired") => (401, refusal("TOKEN_EXPIRED")),
+        url if url.contains("signin.forbidden") => (403, refusal("INSUFFICIENT_PERMISSIONS")),
+        url if url.contains("signin.odd") => (400, OLD_TOKEN.to_owned()),
+        _ => (
+            200,
+            r#"{"accessToken":{"accessKeyId":"NEWKEY","secretAccessKey":"s2","sessionToken":"t2"},
+            "tokenType":"aws_sigv4","expiresIn":900,"refreshToken":"r2"}"#
+                .to_owned(),
+        ),
+    };
+    Response::builder().status(status).body(Bytes::from(text)).unwrap()
 }
 
 struct Home {
@@ -196,7 +220,8 @@ async fn roles_are_assumed_through_source_profiles() {
     let seen = home.seen.lock().unwrap().clone();
     assert!(seen.len() == 1 && !seen[0].1.contains("DurationSeconds"), "{seen:?}");
     assert_eq!(home.key(Some("base")).await.unwrap(), "BASE", "keys go before a login");
-    assert!(home.key(Some("login")).await.unwrap_err().to_string().contains("aws login"));
+    let login = home.key(Some("login")).await.unwrap_err().to_string();
+    assert!(login.contains("existing login session for session x"), "{login}");
 }
 
 const MFA: &str = "[profile a]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
@@ -429,6 +454,76 @@ async fn a_renewed_sso_token_is_kept_and_one_that_lives_is_used_where_that_fails
     let error = home.file(&sso_cache(), &token(past)).key(Some("s")).await.unwrap_err();
     let why = "the SSO token could not be renewed: SSO answered 503";
     assert_eq!(error.to_string(), why);
+}
+
+const OLD_TOKEN: &str = "old-refresh-token";
+/// The file of the session `me`, whose name is its SHA-256.
+const LOGIN_FILE: &str = "2744ccd10c7533bd736ad890f9dd5cab2adb27b07d500b9493f29cdc420cb2e0.json";
+
+/// A session as `aws login` leaves it.
+fn login_file(ends: jiff::Timestamp) -> String {
+    let key = "-----BEGIN EC PRIVATE KEY-----\\n\
+        MHcCAQEEIGEga2V5IG9mIHRlc3RzIGFuZCBub3RoaW5nIGVsc2UhoAoGCCqGSM49\\n\
+        AwEHoUQDQgAEkjy1xTL8P+UmbJPaZkE5u9iPdPUIcVfI/TLFTXmvym9FCbRbZPjw\\n\
+        zuWFU9cGR/yGUHsbpywJZHgk6SBX3RGWvA==\\n-----END EC PRIVATE KEY-----\\n";
+    format!(
+        r#"{{"accessToken":{{"accessKeyId":"OLDKEY","secretAccessKey":"s","sessionToken":"t",
+        "accountId":"123456789012","expiresAt":"{ends:.0}"}},"tokenType":"aws_sigv4",
+        "clientId":"arn:aws:signin:::devtools/same-device","refreshToken":"{OLD_TOKEN}",
+        "idToken":"i","dpopKey":"{key}"}}"#
+    )
+}
+
+#[tokio::test]
+async fn a_login_is_used_while_it_lives_and_refreshed() {
+    let config = "[profile p]\nlogin_session=me\nregion=eu-west-1\n\
+                  [profile r]\nrole_arn=arn:aws:iam::123456789012:role/r\nsource_profile=p\n";
+    let path = format!(".aws/login/cache/{LOGIN_FILE}");
+    let now = jiff::Timestamp::now();
+    let [later, soon, past] =
+        [600, 120, -1].map(|seconds| now + jiff::SignedDuration::from_secs(seconds));
+    let home = Home::new().file(".aws/config", config).file(&path, &login_file(later));
+    assert_eq!(home.key(Some("p")).await.unwrap(), "OLDKEY");
+    assert!(home.seen.lock().unwrap().is_empty());
+    let home = home.file(&path, &login_file(soon));
+    let found = tokio::join!(home.key(Some("p")), home.key(Some("p")));
+    assert_eq!([found.0.unwrap(), found.1.unwrap()], ["NEWKEY"; 2]);
+    let seen = std::mem::take(&mut *home.seen.lock().unwrap());
+    assert_eq!(seen.len(), 2, "one request and its proof");
+    let (url, body) = &seen[0];
+    assert_eq!(url, "https://eu-west-1.signin.aws.amazon.com/v1/token");
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    let expected = serde_json::json!({"clientId": "arn:aws:signin:::devtools/same-device",
+        "refreshToken": OLD_TOKEN, "grantType": "refresh_token"});
+    assert_eq!(body, expected);
+    // What is new is kept, and the rest stays.
+    let kept = std::fs::read(home.folder.path().join(&path)).unwrap();
+    let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+    let keys = &kept["accessToken"];
+    assert_eq!([&keys["accessKeyId"], &keys["accountId"]], ["NEWKEY", "123456789012"]);
+    assert_eq!([&kept["refreshToken"], &kept["idToken"]], ["r2", "i"]);
+    assert!(keys["expiresAt"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap() > later);
+    assert_eq!(home.key(Some("r")).await.unwrap(), "STSKEY0123456789");
+
+    let folder = home.folder.path().join("elsewhere").display().to_string();
+    let home = home.set("AWS_LOGIN_CACHE_DIRECTORY", &folder);
+    let path = format!("elsewhere/{LOGIN_FILE}");
+    let mut home = home.file(&path, &login_file(past));
+    for (service, expected) in [
+        ("expired", "Please reauthenticate using 'aws login'."),
+        ("forbidden", "'signin:CreateOAuth2Token' action."),
+        ("odd", "could not be refreshed: the sign-in service answered 400"),
+    ] {
+        home = home.set("AWS_ENDPOINT_URL_SIGNIN", &format!("http://signin.{service}/"));
+        let error = home.key(Some("p")).await.unwrap_err().to_string();
+        assert!(error.ends_with(expected) && !error.contains(OLD_TOKEN), "{error}");
+    }
+    assert_eq!(home.seen.lock().unwrap().last().unwrap().0.matches('.').count(), 2);
+    // The old ones are used while they live.
+    let home = home.file(&path, &login_file(soon));
+    assert_eq!(home.key(Some("p")).await.unwrap(), "OLDKEY");
+    let error = home.file(&path, "{}").key(Some("p")).await.unwrap_err().to_string();
+    assert!(error.contains("lacks something"), "{error}");
 }
 
 fn metadata(seen: &crate::testing::Seen) -> Reply {
