@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, Uri};
 use reqsign_aws_v4::Credential;
 use reqsign_core::Context;
+use reqsign_core::time::Timestamp;
 use serde::Deserialize;
 
 use super::profile::failed;
@@ -24,6 +25,11 @@ const TOKEN: &str = "x-aws-ec2-metadata-token";
 /// Limit for a connection and for an answer, in seconds: an absent service is noticed quickly.
 const PATIENCE_S: u32 = 1;
 const ATTEMPTS: u32 = 1;
+/// Credentials with less time left should have been replaced long ago: where the service cannot do
+/// that, the AWS tools go on with them, for S3 may still take them.
+const LATE: Duration = Duration::from_mins(1);
+/// How long they are then used before the service is asked again.
+const EXTENSION: Duration = Duration::from_mins(10);
 
 /// The service, as it is configured.
 pub(super) struct Metadata<'c> {
@@ -188,10 +194,16 @@ fn credential(json: &[u8]) -> Result<Credential> {
             _ => wrong(),
         });
     };
+    let ends = expiration.parse().map_err(|_| wrong())?;
+    let now = Timestamp::now();
+    let is_late = ends < now + LATE;
+    if is_late {
+        tracing::warn!(%expiration, "instance metadata gave expired credentials; they are used");
+    }
     Ok(Credential {
         access_key_id,
         secret_access_key,
         session_token: Some(token),
-        expires_in: Some(expiration.parse().map_err(|_| wrong())?),
+        expires_in: Some(if is_late { now + EXTENSION } else { ends }),
     })
 }

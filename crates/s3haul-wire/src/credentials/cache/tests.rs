@@ -643,6 +643,24 @@ async fn instances_are_asked_as_often_and_as_long_as_configured() {
     assert_eq!(error.unwrap_err().to_string(), cause);
 }
 
+/// Where the service cannot replace credentials, S3 may still take the old ones.
+#[tokio::test(start_paused = true)]
+async fn expired_credentials_of_an_instance_are_used_for_a_while() {
+    let now = jiff::Timestamp::now();
+    for (left_s, seconds) in [(-86_400, 600), (30, 600), (300, 300)] {
+        let ends = format!("{:.0}", now + jiff::SignedDuration::from_secs(left_s));
+        let world = World::new(move |seen| match seen.line() {
+            line if line.contains("/role ") => Reply::ok(&format!(
+                r#"{{"AccessKeyId":"KEY","SecretAccessKey":"s","Token":"t","Expiration":"{ends}"}}"#
+            )),
+            _ => metadata(seen),
+        });
+        let found = instance(&world, &[]).provide().await.unwrap();
+        let left = found.expires_in.unwrap().as_second() - now.as_second();
+        assert!((seconds - 1..seconds + 60).contains(&left), "{left_s}: {left}");
+    }
+}
+
 /// Credentials that a container is given at `/creds`.
 fn in_container(world: &World) -> CredentialsCache {
     let (env, fetcher) = network(world);
