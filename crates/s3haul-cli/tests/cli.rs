@@ -42,6 +42,8 @@ mod from;
 #[cfg(unix)]
 #[path = "cli/html.rs"]
 mod html;
+#[path = "cli/instance.rs"]
+mod instance;
 #[cfg(target_os = "linux")]
 #[path = "cli/job.rs"]
 mod job;

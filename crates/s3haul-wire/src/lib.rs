@@ -42,6 +42,7 @@ pub use config::{
     AddressingStyle, ClientConfig, CredentialsConfig, CredentialsFunction, EndpointConfig,
     ProxyConfig, RetryConfig, TimeoutConfig, TlsConfig,
 };
+pub use credentials::cache::instance_region;
 pub use credentials::profile::{ConfigFiles, Profile};
 pub use error::{Error, ErrorKind, Result};
 pub use limit::controller;

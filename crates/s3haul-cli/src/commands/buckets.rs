@@ -7,7 +7,7 @@ use s3haul_wire::Error;
 use s3haul_wire::ops::{CreateBucket, Versioning};
 use serde::Serialize;
 
-use crate::commands::shared::client;
+use crate::commands::shared::{client, client_of_region};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
@@ -18,7 +18,7 @@ use crate::{exit, hints};
 
 /// Makes a bucket.
 pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let client = client(settings.client)?;
+    let client = client_of_region(settings.client).await?;
     let input = CreateBucket {
         bucket: &settings.bucket,
         tags: &settings.task.tags,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use s3haul_wire::ops::PresignedPut;
 use serde::Serialize;
 
-use crate::commands::shared::client;
+use crate::commands::shared::client_of_region;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -25,7 +25,7 @@ struct UrlLine<'a> {
 
 /// Prints a URL with which anyone can read or write an object for a while.
 pub(super) async fn run(settings: PresignSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let client = client(settings.client)?;
+    let client = client_of_region(settings.client).await?;
     let (object, expires_in) = (&settings.object, settings.expires_in);
     let (bucket, key) = (&object.bucket, &object.key);
     let Some(properties) = settings.written else {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use s3haul::shard::Worker;
 use s3haul_wire::controller::Bounds;
 use s3haul_wire::env::Env;
-use s3haul_wire::{Admission, Client, ClientConfig};
+use s3haul_wire::{Admission, Client, ClientConfig, instance_region};
 
 use crate::failure::Failure;
 use crate::observe::Observer;
@@ -131,6 +131,15 @@ pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
         Ok(shared) => shared.get(config),
         Err(_) => connect(config, bound_requests, WAITS.get()),
     }
+}
+
+/// The same for a request whose answer is about the region that it names: where none is configured
+/// it is that of the instance that this runs on, if it is one.
+pub(super) async fn client_of_region(mut config: ClientConfig) -> Result<Client, Failure> {
+    if config.endpoint.region.is_none() && config.endpoint.url.is_none() {
+        config.endpoint.region = instance_region(&config, &Env::system()).await;
+    }
+    client(config)
 }
 
 /// A client without a limit of requests a second: the few that a job's folder takes, among them

@@ -120,13 +120,28 @@ impl std::fmt::Debug for CredentialsCache {
     }
 }
 
+fn chain(config: &ClientConfig, env: &Env, profile: Option<String>) -> Chain {
+    let context = system(Fetcher::new("credentials", config, env));
+    let chain = Chain::new(context, profile, config.endpoint.region.clone());
+    chain.with_fips(config.endpoint.fips).asking(env.ask.clone())
+}
+
+/// The region of the instance that this process runs on, by its metadata service; `None` where
+/// there is none, or where it is not to be asked. Takes some seconds at most.
+pub async fn instance_region(config: &ClientConfig, env: &Env) -> Option<String> {
+    let profile = match &config.credentials {
+        CredentialsConfig::Profile(name) => Some(name.clone()),
+        _ => None,
+    };
+    let found = chain(config, env, profile).region().await;
+    let found = found.inspect_err(|error| tracing::debug!(%error, "no region of the instance"));
+    found.ok().flatten().filter(|region| !region.is_empty())
+}
+
 impl CredentialsCache {
     pub(crate) fn new(config: &ClientConfig, env: &Env) -> Self {
         let chain = |profile: Option<String>| {
-            let context = system(Fetcher::new("credentials", config, env));
-            let chain = Chain::new(context, profile, config.endpoint.region.clone());
-            let chain = chain.with_fips(config.endpoint.fips).asking(env.ask.clone());
-            Source::Looked(Arc::new(Lookup::Chain(chain)))
+            Source::Looked(Arc::new(Lookup::Chain(chain(config, env, profile))))
         };
         let mut fixed = None;
         let source = match &config.credentials {

@@ -455,6 +455,22 @@ impl Chain {
 
     /// Credentials of the instance's role.
     async fn instance(&self, files: &ConfigFiles) -> Result<Option<Credential>> {
+        match self.metadata(files)? {
+            Some(metadata) => metadata.provide().await,
+            None => Ok(None),
+        }
+    }
+
+    /// The region of the instance.
+    pub(super) async fn region(&self) -> Result<Option<String>> {
+        match self.metadata(&self.files().await?)? {
+            Some(metadata) => metadata.region().await,
+            None => Ok(None),
+        }
+    }
+
+    /// The metadata service of the instance, unless it is not to be asked.
+    fn metadata(&self, files: &ConfigFiles) -> Result<Option<Metadata<'_>>> {
         let is_disabled = self
             .variable("AWS_EC2_METADATA_DISABLED")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"));
@@ -466,7 +482,7 @@ impl Chain {
             let own = || profile.as_ref()?.get(name).map(str::to_owned);
             self.variable(variable).or_else(own)
         };
-        Metadata::new(&self.context, setting)?.provide().await
+        Metadata::new(&self.context, setting).map(Some)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Credentials of an EC2 instance's role, from its metadata service: with a token of a session, or
-//! without one where the service gives none, as in botocore.
+//! Credentials of an EC2 instance's role and its region, from its metadata service: with a token of
+//! a session, or without one where the service gives none, as in botocore.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-security-credentials.html>.
 
@@ -20,6 +20,7 @@ use crate::sign::redact::Secrets;
 const IPV4: &str = "http://169.254.169.254";
 const IPV6: &str = "http://[fd00:ec2::254]";
 const ROLES: &str = "latest/meta-data/iam/security-credentials/";
+const REGION: &str = "latest/meta-data/placement/region";
 const TOKEN_LIFE: (&str, &str) = ("x-aws-ec2-metadata-token-ttl-seconds", "21600");
 const TOKEN: &str = "x-aws-ec2-metadata-token";
 /// Limit for a connection and for an answer, in seconds: an absent service is noticed quickly.
@@ -82,11 +83,6 @@ impl<'c> Metadata<'c> {
     /// Credentials of the instance's role; `None` where there is no service.
     pub(super) async fn provide(&self) -> Result<Option<Credential>> {
         let token = self.token().await?;
-        if token.is_none() && self.needs_token {
-            return Err(failed(
-                "Unable to retrieve token for use in IMDSv2 call and IMDSv1 has been disabled",
-            ));
-        }
         let Some(role) = self.get(ROLES, token.as_ref()).await? else { return Ok(None) };
         let role = String::from_utf8_lossy(&role);
         let path = format!("{ROLES}{}", role.trim());
@@ -96,9 +92,26 @@ impl<'c> Metadata<'c> {
         credential(&json).map(Some).map_err(|error| error.map_texts(|text| secrets.redact(text)))
     }
 
+    /// The region of the instance; `None` where there is no service.
+    pub(super) async fn region(&self) -> Result<Option<String>> {
+        let token = self.token().await?;
+        let region = self.get(REGION, token.as_ref()).await?;
+        Ok(region.map(|region| String::from_utf8_lossy(&region).trim().to_owned()))
+    }
+
     /// The token of a session. Services without sessions refuse to give one, and where the answer
     /// needs more hops than it may take, it never arrives.
     async fn token(&self) -> Result<Option<HeaderValue>> {
+        let token = self.ask_token().await?;
+        if token.is_none() && self.needs_token {
+            return Err(failed(
+                "Unable to retrieve token for use in IMDSv2 call and IMDSv1 has been disabled",
+            ));
+        }
+        Ok(token)
+    }
+
+    async fn ask_token(&self) -> Result<Option<HeaderValue>> {
         for _ in 0..self.attempts {
             let (name, value) = TOKEN_LIFE;
             let life = HeaderValue::from_static(value);

@@ -643,6 +643,23 @@ async fn instances_are_asked_as_often_and_as_long_as_configured() {
     assert_eq!(error.unwrap_err().to_string(), cause);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_region_of_an_instance_is_asked_for_unless_that_is_disabled() {
+    let world = World::new(|seen| match seen.line() {
+        line if line.contains("/placement/region ") => Reply::ok("eu-west-1\n"),
+        _ => metadata(seen),
+    });
+    let region = async |world: &World, variables: &[(&str, &str)]| {
+        instance(world, variables).region().await.ok().flatten()
+    };
+    assert_eq!(region(&world, &[]).await.as_deref(), Some("eu-west-1"));
+    assert_eq!(world.seen()[1].header("x-aws-ec2-metadata-token"), Some("imds-token"));
+    assert_eq!(region(&world, &[("AWS_EC2_METADATA_DISABLED", "true")]).await, None);
+    assert_eq!(world.seen().len(), 2);
+    assert_eq!(region(&World::new(|_| Reply::status(404, "", "")), &[]).await, None);
+    assert_eq!(region(&World::new(|_| Reply::raw("").hanging()), &[]).await, None);
+}
+
 /// Where the service cannot replace credentials, S3 may still take the old ones.
 #[tokio::test(start_paused = true)]
 async fn expired_credentials_of_an_instance_are_used_for_a_while() {
