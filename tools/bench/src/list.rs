@@ -27,15 +27,6 @@ use support::{process, term};
 /// Keys of a full page.
 const PAGE_KEYS: u64 = 1000;
 
-/// How a key stands in a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    /// As it is: a key file.
-    Plain,
-    /// `list --format keys`: a backslash is doubled; our keys hold no line breaks and tabs.
-    Escaped,
-}
-
 /// Which listings.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -130,7 +121,7 @@ fn run_real(plan: &Arguments) -> Result<()> {
     );
     for name in &plan.layouts {
         let keys = layouts::ensure(name, plan.count)?;
-        let wanted = Digest::of(File::open(&keys.path)?, Format::Plain)?;
+        let wanted = Digest::of(File::open(&keys.path)?)?;
         for concurrency in &plan.concurrency {
             let run = measure_run(plan, &s3haul, &keys, *concurrency)?;
             run.listed.check(&wanted, plan.is_ordered).with_context(|| {
@@ -161,8 +152,7 @@ fn measure_run(plan: &Arguments, s3haul: &Path, keys: &KeyFile, concurrency: u64
     let server = Server::start(s3haul, &args)?;
     let before_s = server.cpu_s()?;
     let mut command = list(s3haul, &server, plan, concurrency);
-    let (usage, listed) =
-        measure_output(&mut command, |output| Digest::of(output, Format::Escaped))?;
+    let (usage, listed) = measure_output(&mut command, Digest::of)?;
     let (server_cpu_s, server_mib) = (server.cpu_s()? - before_s, server.own_mib());
     server.stop()?;
     let requests = Requests::read(&ledger)?;
@@ -236,7 +226,7 @@ struct Digest {
 
 impl Digest {
     /// Reads keys, one a line.
-    fn of(input: impl Read, format: Format) -> Result<Self> {
+    fn of(input: impl Read) -> Result<Self> {
         let mut input = BufReader::with_capacity(1 << 20, input);
         let mut digest = Self { lines: 0, sum: 0, is_ascending: true };
         let (mut line, mut previous) = (Vec::new(), Vec::new());
@@ -246,10 +236,6 @@ impl Digest {
                 return Ok(digest);
             }
             line.pop_if(|byte| *byte == b'\n');
-            match format {
-                Format::Plain => {}
-                Format::Escaped => unescape(&mut line),
-            }
             digest.lines += 1;
             digest.sum = digest.sum.wrapping_add(hash(&line));
             digest.is_ascending &= previous < line;
@@ -265,17 +251,6 @@ impl Digest {
             bail!("the keys were not listed in their order");
         }
         Ok(())
-    }
-}
-
-/// Drops the first of each two backslashes.
-fn unescape(line: &mut Vec<u8>) {
-    if line.contains(&b'\\') {
-        let mut is_escape = false;
-        line.retain(|byte| {
-            is_escape = *byte == b'\\' && !is_escape;
-            !is_escape
-        });
     }
 }
 
@@ -296,12 +271,12 @@ mod tests {
 
     #[test]
     fn a_listing_is_checked_for_keys_and_order() {
-        let of = |text: &str, format| Digest::of(text.as_bytes(), format).unwrap();
-        let wanted = of("a\nb\\\\\nc\n", Format::Plain);
-        let lines = ["a\n", "b\\\\\\\\\n", "c\n"];
+        let of = |text: &str| Digest::of(text.as_bytes()).unwrap();
+        let wanted = of("a\nb\\\\\nc\n");
+        let lines = ["a\n", "b\\\\\n", "c\n"];
         let listed = |order: &[usize]| {
             let text: String = order.iter().map(|index| lines[*index]).collect();
-            of(&text, Format::Escaped)
+            of(&text)
         };
         assert!(listed(&[0, 1, 2]).check(&wanted, true).is_ok());
         assert!(listed(&[2, 0, 1]).check(&wanted, false).is_ok());

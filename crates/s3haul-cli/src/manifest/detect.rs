@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use s3haul::job::value::ManifestFormat;
 
 use super::row::Column;
+use crate::render::listing::is_json;
 use crate::report::Records;
 
 /// How a manifest is read.
@@ -49,7 +50,7 @@ impl Format {
     /// the command.
     pub(super) fn of(asked: Option<ManifestFormat>, name: &str, bucket: &str, head: &[u8]) -> Self {
         let first = first_line(head);
-        let is_json = first.trim_start().starts_with('{');
+        let is_json = is_json(&first);
         match asked {
             Some(ManifestFormat::Lines) => Self::Text(TextFormat::Lines),
             Some(ManifestFormat::Csv) => Self::Text(TextFormat::Csv),
@@ -160,6 +161,7 @@ mod tests {
             ("m", "PAR1\x15", Format::Parquet),
             ("m", "ORC\0\x08", Format::Orc),
             ("ORC.txt", "ORC\n", Format::Text(TextFormat::Guessed)),
+            ("-", "{a}/b\n", Format::Text(TextFormat::Guessed)),
             ("-", "{\n \"sourceBucket\" : \"b\", \"destinationBucket\": 1", Format::Inventory),
             ("keys.txt", "a,b\n", Format::Text(TextFormat::Guessed)),
             ("keys.txt", "logs/key,size\n", Format::Text(TextFormat::Guessed)),

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::detect::TextFormat;
 use super::row::{Column, Row, TEXT_MAX, TOO_LONG, check_lengths, named};
 use super::url;
+use crate::render::listing::quoted_address;
 use crate::report::Records;
 use crate::settings::DryRunOf;
 
@@ -247,16 +248,17 @@ fn line_entry(line: &str) -> Named {
     if line.is_empty() {
         return Ok(None);
     }
-    named(line).map(Some).ok_or_else(|| "it is no address of an object".to_owned())
+    named(quoted_address(line).as_deref().unwrap_or(line))
+        .map(Some)
+        .ok_or_else(|| "it is no address of an object".to_owned())
 }
 
 /// The same of a line that may be of something else than a list of keys: a quoted cell, or a row of
 /// cells with tabs between them.
 fn guessed_entry(line: &str) -> Named {
-    if line.starts_with('"') {
+    if line.starts_with('"') && quoted_address(line).is_none() {
         return Err("it begins with a quote, as comma-separated values and JSON do: say \
-                    --from-format csv, or lines if the quote is of the key; what find prints so is \
-                    whole with --format jsonl"
+                    --from-format csv, or lines if the quote is of the key"
             .to_owned());
     }
     if line.contains('\t') {

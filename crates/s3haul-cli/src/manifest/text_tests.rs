@@ -7,6 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::render::csv::push_row;
+use crate::render::listing::{Format, RowFormat, RowStyle};
+use s3haul_wire::ops::ListedObject;
 
 fn entries(format: TextFormat, text: &[u8]) -> Vec<Result<ManifestEntry, String>> {
     let text: Text = Box::new(BufReader::with_capacity(3, io::Cursor::new(text.to_vec())));
@@ -50,6 +52,28 @@ fn lines_that_look_like_something_else_are_refused() {
     assert_eq!(keys(TextFormat::Lines, "\"a\"\nk\tx\n"), ["\"a\"", "k\tx"]);
     for format in [TextFormat::Lines, TextFormat::Csv] {
         assert!(keys(format, "b,a\0b\n")[0].contains("it has a NUL character"), "{format:?}");
+    }
+}
+
+proptest! {
+    /// `list --format keys` escaped backslashes, so that `rm --from` removed other objects.
+    #[test]
+    fn keys_that_are_listed_are_read_back(
+        keys in prop::collection::vec(
+            r#"(s3://|\{"?|"|\u{feff})?[a\\"ntré \t\r\n\x00/\PC]{1,9}"#,
+            1..9,
+        ),
+    ) {
+        let mut rows = RowFormat::new(Format::Keys, &[], "b", RowStyle::default());
+        let mut text = Vec::new();
+        for key in &keys {
+            rows.push(&mut text, &ListedObject { key, ..ListedObject::default() }.into());
+        }
+        for format in [TextFormat::Lines, TextFormat::Guessed] {
+            let found: Result<Vec<_>, _> = entries(format, &text).into_iter().collect();
+            let found = found.map(|found| found.into_iter().map(|entry| entry.key).collect());
+            prop_assert_eq!(found.as_ref(), Ok(&keys));
+        }
     }
 }
 

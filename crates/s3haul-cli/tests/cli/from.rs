@@ -485,8 +485,38 @@ fn what_is_piped_without_a_name_is_read_as_what_it_is_or_refused() {
     let output = bench.run_with_input("rm s3://box --from -", "d/b,c\nx\n");
     assert_eq!(
         (output.status.code(), keys(&bench).as_slice()),
-        (Some(0), &["\"d/b,c\"".to_owned(), "key".to_owned()][..])
+        (Some(0), &["key".to_owned(), "s3://box/\"d/b,c\"".to_owned()][..])
     );
+}
+
+/// A key with a backslash was another one, so that `rm` removed nothing, or something else.
+#[test]
+fn what_list_and_find_print_is_read_back() {
+    let keys = [
+        "a\\n",
+        "a\n",
+        "\\\\",
+        "tab\t",
+        " b ",
+        "c\r",
+        "\"q\"",
+        "{a}",
+        "{\"key\":\"keep\"}",
+        "s3://keep",
+    ];
+    let bench = Bench::with_objects(&["keep"]);
+    for command in ["list s3://box --exclude keep --format keys", "find s3://box --exclude keep"] {
+        for (number, key) in keys.iter().enumerate() {
+            let mut put = bench.command("pipe");
+            put.arg(format!("s3://box/{key}"));
+            bench.file("in", &number.to_string());
+            let input = std::fs::File::open(bench.folder().join("in")).unwrap();
+            assert!(put.stdin(input).status().unwrap().success(), "{key:?}");
+        }
+        let output = bench.run_with_input("rm s3://box --from -", &bench.ok(command));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(bench.ok("list s3://box --format keys"), "keep\n", "{command}");
+    }
 }
 
 /// An error that says what to do, before anything is removed.

@@ -112,7 +112,11 @@ fn odd_keys_are_read_back_from_every_format() {
     assert_eq!(sorted(rows.into_iter().map(|mut row| row.swap_remove(0)).collect()), odd_keys());
 
     let keys = bench.ok("list s3://box --format keys");
-    assert_eq!(sorted(keys.split_terminator('\n').map(unescape).collect()), odd_keys());
+    let key = |line: &str| {
+        let address = serde_json::from_str(line).unwrap_or_else(|_| line.to_owned());
+        address.strip_prefix("s3://box/").unwrap_or(&address).to_owned()
+    };
+    assert_eq!(sorted(keys.split_terminator('\n').map(key).collect()), odd_keys());
 
     let text = bench.ok("list s3://box --format jsonl");
     assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{2028}'), "{text}");

@@ -49,9 +49,8 @@ pub(crate) struct RowFormat {
 impl RowFormat {
     /// For the rows of one bucket.
     pub(crate) fn new(format: Format, fields: &[Field], bucket: &str, style: RowStyle) -> Self {
-        let fields = if format == Format::Keys { vec![Field::Key] } else { fields.to_vec() };
         let time = if format == Format::Text { LocalTime::system() } else { LocalTime::utc() };
-        Self { format, fields, bucket: bucket.to_owned(), style, time }
+        Self { format, fields: fields.to_vec(), bucket: bucket.to_owned(), style, time }
     }
 
     /// Appends what comes before the first row, where the format has such a thing.
@@ -96,7 +95,10 @@ impl RowFormat {
             }
             Format::Events => return json::push_event(buffer, entry, time),
             Format::Csv => Cells::Comma,
-            Format::Tsv | Format::Keys => Cells::Tab,
+            Format::Keys => {
+                return text::push_key(buffer, entry.object.key, &self.bucket, self.style.escape);
+            }
+            Format::Tsv => Cells::Tab,
             Format::Parquet => return,
         };
         let row = Row { fields: &self.fields, entry, bucket: &self.bucket };
@@ -133,7 +135,7 @@ mod tests {
             "key,size,last_modified,etag,storage_class\r\n\"a\n,b\",7,1970-01-02T00:00:00Z,e,\r\n"
         );
         assert_eq!(shown(Format::Tsv, &[Field::Size, Field::Key]), "size\tkey\n7\ta\\n,b\n");
-        assert_eq!(shown(Format::Keys, &all), "a\\n,b\n");
+        assert_eq!(shown(Format::Keys, &all), "\"s3://b/a\\n,b\"\n");
         assert_eq!(
             shown(Format::Jsonl, &[Field::Bucket, Field::StorageClass, Field::Key]),
             "{\"bucket\":\"b\",\"storage_class\":null,\"key\":\"a\\n,b\"}\n"

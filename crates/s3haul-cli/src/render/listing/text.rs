@@ -2,6 +2,7 @@
 //! there are millions of them, so that each is put together from parts of fixed places instead of
 //! being formatted.
 
+use s3haul::plan::s3_uri;
 use s3haul_wire::ops::ListPage;
 use s3haul_wire::units::{LocalTime, RequestCounts, TIME_BYTES, format_size};
 
@@ -91,26 +92,57 @@ pub(crate) fn push_requests(buffer: &mut Vec<u8>, requests: RequestCounts) {
     buffer.extend_from_slice(text.as_bytes());
 }
 
-/// Appends the address of an object, of a version with a tab and its id. A line is a line whatever
-/// the key has: the address of a key with a line break is a string of JSON, with its quotes, which
-/// nothing takes for the address of another key.
-pub(super) fn push_address(buffer: &mut Vec<u8>, entry: &Entry<'_>, bucket: &str, escape: bool) {
-    let start = buffer.len();
-    let key = entry.object.key;
-    if key.contains(['\n', '\r']) {
-        push_string(buffer, &format!("s3://{bucket}/{key}"));
+/// Appends a key and a line end. A line that would be read as something else is an address instead:
+/// what begins as an address, a string or an object of JSON, or with a byte order mark.
+pub(super) fn push_key(buffer: &mut Vec<u8>, key: &str, bucket: &str, escape: bool) {
+    let is_other = s3_uri::is_s3(key) || key.starts_with(['"', '\u{feff}']) || is_json(key);
+    if is_other || !is_line(key) {
+        push_one_line(buffer, key, bucket, escape);
     } else {
-        buffer.extend_from_slice(b"s3://");
-        buffer.extend_from_slice(bucket.as_bytes());
-        buffer.push(b'/');
         push_name(buffer, key, escape);
     }
+    buffer.push(b'\n');
+}
+
+/// Whether a line begins as an object of JSON; a key may begin with a brace, too.
+pub(crate) fn is_json(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('{').map(str::trim_start);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['"', '}']))
+}
+
+/// Whether a key can be a line, or the cell of one.
+fn is_line(key: &str) -> bool {
+    !key.contains(['\n', '\r', '\t', '\0'])
+}
+
+/// The address that a line has as a string of JSON: no key could be a line of its own there.
+pub(crate) fn quoted_address(line: &str) -> Option<String> {
+    let address = line.starts_with('"').then(|| serde_json::from_str::<String>(line).ok())??;
+    (s3_uri::is_s3(&address) && !is_line(&address)).then_some(address)
+}
+
+/// Appends the address of an object, of a version with a tab and its id.
+pub(super) fn push_address(buffer: &mut Vec<u8>, entry: &Entry<'_>, bucket: &str, escape: bool) {
+    let start = buffer.len();
+    push_one_line(buffer, entry.object.key, bucket, escape);
     if let Some(version) = &entry.version {
         buffer.push(b'\t');
         push_name(buffer, version.id, true);
     }
     debug_assert!(!buffer[start..].contains(&b'\n'), "one line for an object");
     buffer.push(b'\n');
+}
+
+/// Appends an address. A line is a line whatever the key has: where it has a line break or a tab,
+/// the address is a string of JSON, with its quotes, which nothing takes for that of another key.
+fn push_one_line(buffer: &mut Vec<u8>, key: &str, bucket: &str, escape: bool) {
+    if !is_line(key) {
+        return push_string(buffer, &format!("s3://{bucket}/{key}"));
+    }
+    buffer.extend_from_slice(b"s3://");
+    buffer.extend_from_slice(bucket.as_bytes());
+    buffer.push(b'/');
+    push_name(buffer, key, escape);
 }
 
 /// Appends a size, ten columns wide at least, right-aligned.
@@ -159,12 +191,13 @@ mod tests {
             String::from_utf8(buffer).unwrap()
         };
         let version = Some(VersionInfo { id: "v1", is_latest: true, is_delete_marker: false });
-        assert_eq!(line("a b/\\\t", None, false), "s3://b/a b/\\\t\n");
+        assert_eq!(line("a b/\\", None, false), "s3://b/a b/\\\n");
         assert_eq!(line("a\u{1b}", None, true), "s3://b/a\\u{1b}\n");
         // It was the line of a key with a backslash and a letter.
         for escape in [false, true] {
             let quoted = line("a\nb\r\\n\u{1b}", None, escape);
             assert_eq!(quoted, "\"s3://b/a\\nb\\r\\\\n\\u001b\"\n");
+            assert_eq!(line("a\tb", None, escape), "\"s3://b/a\\tb\"\n");
         }
         assert_eq!(line("k", version, false), "s3://b/k\tv1\n");
     }

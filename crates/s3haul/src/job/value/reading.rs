@@ -121,7 +121,7 @@ pub enum ListFormat {
     Tsv,
     /// Apache Parquet.
     Parquet,
-    /// Keys, one a line; escaped as in tsv.
+    /// Keys, one a line; an address where a key would be read as something else.
     Keys,
 }
 
