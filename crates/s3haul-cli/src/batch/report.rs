@@ -206,7 +206,7 @@ impl FailedLines {
         match self.lines.get(&line) {
             None => Ok(false),
             Some(hash) if *hash == self.hasher.hash_one(shown) => Ok(true),
-            Some(_) => Err("the report has another command for this line".to_owned()),
+            Some(_) => Err("it is not the command that failed according to the report".to_owned()),
         }
     }
 }

@@ -15,6 +15,10 @@ pub(crate) const NAMED_MAX: usize = 10;
 const CAUSES_MAX: usize = 15;
 /// Longest error code of a server that is shown as a cause.
 const CODE_LENGTH_MAX: usize = 40;
+/// Cause where a plan is no longer right.
+pub(crate) const CHANGED: &str = "changed since it was planned";
+/// Cause that stays with the same command.
+pub(crate) const IMPOSSIBLE: &str = "not possible as asked for";
 /// Stands for causes that are not known, or are too many.
 const OTHER: &str = "other causes";
 
@@ -69,6 +73,11 @@ impl Failures {
         let mut causes: Vec<_> = self.causes.iter().map(count).collect();
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
         causes
+    }
+
+    /// Whether all that failed did so for one cause.
+    pub(crate) fn is_all(&self, cause: &str) -> bool {
+        self.causes.len() == 1 && self.causes.contains_key(cause)
     }
 
     /// The causes in a line: `11 access denied (403), 1 disk full`.
@@ -139,7 +148,9 @@ fn of_text(message: &str) -> Option<String> {
     });
     let lower = message.to_lowercase();
     let is_late = lower.contains("timeout on endpoint") || lower.contains("timed out");
-    system.or(is_late.then_some("timed out")).map(str::to_owned)
+    let is_changed = lower.contains(" has changed since this was planned");
+    let other = is_late.then_some("timed out").or(is_changed.then_some(CHANGED));
+    system.or(other).map(str::to_owned)
 }
 
 /// The cause behind an error code of a server, or the status of an answer without one.
@@ -219,7 +230,7 @@ fn of_kind(kind: ErrorKind) -> &'static str {
         ErrorKind::Certificate => "certificate not accepted",
         ErrorKind::Timeout => "timed out",
         ErrorKind::Credentials => "no credentials",
-        ErrorKind::Config => "not possible as asked for",
+        ErrorKind::Config => IMPOSSIBLE,
         ErrorKind::Integrity => "checksum mismatch",
         ErrorKind::SourceChanged => "source has changed",
         ErrorKind::Local => "file error",

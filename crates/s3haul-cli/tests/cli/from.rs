@@ -69,6 +69,15 @@ fn what_lies_outside_is_never_acted_upon() {
     let (lines, messages, code) = run(&bench, again);
     assert_eq!((lines, code), (vec![], 1));
     assert_eq!(messages.matches("delete failed: ").count(), 3, "{messages}");
+    let foreign = "delete failed: s3://box/dx it is not what this command would do\n";
+    assert!(messages.contains(foreign), "{messages}");
+    // No command is advised that is refused for ever.
+    bench.file("keys", "1\n2\n3\n4\n");
+    for more in ["--report r.jsonl", "--retry-failed r.jsonl --report r2.jsonl", "--journal j"] {
+        let (_, messages, _) = run(&bench, &format!("rm s3://box/d --from keys {more}"));
+        let last = messages.lines().last().unwrap();
+        assert!(last.ends_with("and fails alike if it is tried again"), "{messages}");
+    }
     bench.file("versions.csv", "key,version_id,is_latest\ne,v1,false\ne,v1,\n");
     let (lines, messages, code) = run(&bench, "rm s3://box --from versions.csv");
     assert_eq!((lines, code), (vec![], 1), "{messages}");
@@ -477,8 +486,10 @@ fn what_is_piped_without_a_name_is_read_as_what_it_is_or_refused() {
         bench.ok("tag get s3://box/d --recursive --format csv"),
     ] {
         let output = bench.run_with_input("rm s3://box --from - --dryrun", &listed);
-        let lines = "(dryrun) delete: s3://box/d/a\n(dryrun) delete: s3://box/d/b,c\n";
-        assert_eq!(stdout(&output), lines, "{listed}: {output:?}");
+        let expected = ["(dryrun) delete: s3://box/d/a", "(dryrun) delete: s3://box/d/b,c"];
+        let mut lines: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+        lines.sort();
+        assert_eq!(lines, expected, "{listed}: {output:?}");
     }
     let output = bench.run_with_input("rm s3://box --from - --from-format csv", "key\nd/a\n");
     assert_eq!(stdout(&output), "delete: s3://box/d/a\n", "{output:?}");

@@ -267,6 +267,35 @@ fn a_file_that_appears_is_a_failure_of_a_plan_that_overwrites_nothing() {
     }
 }
 
+/// `jobs resume` was advised, which fails alike for ever.
+#[test]
+fn what_has_changed_since_it_was_planned_takes_a_new_plan() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    plan(&bench, "rm --recursive s3://box");
+    bench.file("x", "another");
+    bench.ok("cp x s3://box/a");
+    let failed = |args: &str| {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let messages = stderr(&output);
+        let last = messages.lines().last().unwrap().to_owned();
+        assert!(last.starts_with("note: what failed takes a new plan: "), "{messages}");
+    };
+    failed("apply p.parquet --journal j");
+    let id = bench.ok("jobs ls --journal j").split(' ').next().unwrap().to_owned();
+    for _ in 0..2 {
+        failed(&format!("jobs resume {id} --journal j"));
+        let shown = bench.ok(&format!("jobs show {id} --journal j"));
+        for line in [
+            "done:       1 object, 0 bytes",
+            "failed:     1 object",
+            "causes:     1 changed since it was planned",
+        ] {
+            assert!(shown.lines().any(|shown| shown == line), "{shown}");
+        }
+    }
+}
+
 #[test]
 fn a_dry_run_leaves_out_what_is_not_overwritten() {
     let bench = Bench::with_objects(&["a", "b"]);

@@ -156,6 +156,10 @@ fn a_failed_line_that_is_not_there_any_more_is_an_error() {
             assert!(stderr(&output).contains("line 2 failed according to"), "{output:?}");
         }
     }
+    bench.file("f", "rm s3://box/a\nls s3://other\n");
+    let output = bench.run("run f --retry-failed r.jsonl");
+    let message = "line 2: it is not the command that failed according to the report: `ls s3://o";
+    assert!(stderr(&output).contains(message), "{output:?}");
     let output = bench.run_with_input("run - --report r.jsonl", lines);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let output = bench.run_with_input("run - --retry-failed r.jsonl", "rm s3://box/a\n");

@@ -360,7 +360,8 @@ async fn object<'a>(
     let place = match place(job, engine, named) {
         Ok(place) => place,
         // A manifest had this name, and it was refused then, too.
-        Err(error) if job.spec.manifest.is_some() => {
+        Err(_) if job.spec.manifest.is_some() => {
+            let error = Error::new(ErrorKind::Config, "it is not what this command would do");
             engine.conclude_unplanned(action, named.source.clone(), named.target.clone(), error);
             return Ok(None);
         }

@@ -9,7 +9,7 @@ use crate::printer::Printer;
 use crate::render::OutputSettings;
 use crate::render::escape::push_name;
 use crate::render::events::Failed;
-use crate::render::failures::Failures;
+use crate::render::failures::{CHANGED, Failures, IMPOSSIBLE};
 use crate::settings::{Advice, Again};
 
 /// Failures that a reader of a pipe or file has in view, so that they are not repeated.
@@ -36,7 +36,7 @@ impl Closing<'_> {
         let is_typed = self.again.is_typed() && self.printer.is_of_process();
         let is_shown = is_due && is_typed && !json;
         let is_resumed = self.resume.is_some();
-        let advice = self.resume.or_else(|| {
+        let advice = self.lasting(summary).or(self.resume).or_else(|| {
             let fails = summary.failed > 0 && !summary.cancelled;
             fails.then(|| self.again.advice(self.has_report))
         });
@@ -54,6 +54,22 @@ impl Closing<'_> {
         let causes = self.failures.causes();
         let retry = advice.and_then(|advice| advice.command);
         (summary.failed > 0).then_some(Failed { causes, retry })
+    }
+}
+
+impl Closing<'_> {
+    /// What is said where all that failed would fail alike for ever.
+    fn lasting(&self, summary: &Summary) -> Option<Advice> {
+        if summary.cancelled || ended_early(summary) {
+            return None;
+        }
+        if self.failures.is_all(CHANGED) {
+            return Some(self.again.advice(false));
+        }
+        let text = "what failed is not possible as it was asked for, and fails alike if it is \
+                    tried again";
+        let is_lasting = self.failures.is_all(IMPOSSIBLE);
+        is_lasting.then(|| Advice { command: None, text: text.to_owned() })
     }
 }
 
