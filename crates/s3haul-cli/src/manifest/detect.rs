@@ -18,7 +18,8 @@ pub(super) enum Format {
     Parquet,
     /// A table in ORC, which is refused.
     Orc,
-    /// What `list` prints as text or tsv, which is refused: its lines would be taken for keys.
+    /// What `list` and `uploads ls` print as text or tsv, which is refused: its lines would be
+    /// taken for keys.
     Listing,
     /// Lines or comma-separated values, which is refused: one taken for the other names other
     /// objects.
@@ -99,8 +100,8 @@ fn is_inventory(head: &[u8]) -> bool {
     text.contains("\"sourceBucket\"") && text.contains("\"destinationBucket\"")
 }
 
-/// Whether a line begins as one of `ls` does, with a time and a size or as that of a folder, or is
-/// the header of a table with tabs.
+/// Whether a line begins as one of `ls` does, with a time and a size or as that of a folder, or as
+/// one of `uploads ls`, with an id in the place of a size, or is the header of a table with tabs.
 fn is_listing(first: &str) -> bool {
     if first.contains('\t') {
         return is_header(&first.replace('\t', ","));
@@ -114,9 +115,10 @@ fn is_listing(first: &str) -> bool {
             .map(|word| word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect());
         shape.as_deref() == Some(of)
     };
-    is_made_of(words.next(), "0000-00-00")
-        && is_made_of(words.next(), "00:00:00")
-        && words.next().is_some_and(|size| size.parse::<f64>().is_ok())
+    let has_time = is_made_of(words.next(), "0000-00-00") && is_made_of(words.next(), "00:00:00");
+    let is_upload = first.split("  ").filter(|cell| !cell.is_empty()).count() > 2;
+    has_time
+        && words.next().is_some_and(|size| is_upload || size.parse::<f64>().is_ok())
         && words.next().is_some()
 }
 
@@ -152,7 +154,25 @@ fn cells(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use s3haul::summary::OpenUpload;
+    use s3haul_wire::units::LocalTime;
+
     use super::*;
+    use crate::render::uploads::UploadLines;
+
+    /// They were taken for keys, and removing these succeeded.
+    #[test]
+    fn uploads_are_not_taken_for_keys() {
+        let (key, upload_id) = ("a b".to_owned(), "1f2e3d".to_owned());
+        let upload = OpenUpload { key, upload_id, initiated_s: 5, parts: 1, bytes: 7 };
+        for sizes in [false, true] {
+            let time = LocalTime::utc();
+            let mut lines = UploadLines { bucket: "box", sizes, escape: false, time };
+            let mut head = Vec::new();
+            lines.push_listed(&mut head, &upload);
+            assert_eq!(Format::of(None, "-", "box", &head), Format::Listing, "{sizes}");
+        }
+    }
 
     #[test]
     fn names_and_beginnings_tell() {
@@ -195,6 +215,7 @@ mod tests {
             ("-", "2026-11-28 11:16:16          2 a\n", Format::Listing),
             ("-", "2026-11-28 11:16:16    1.2 KiB a\n", Format::Listing),
             ("-", "                           PRE d/\n", Format::Listing),
+            ("-", "2026-11-28 11:16:16 a b\n", Format::Text(TextFormat::Guessed)),
             ("-", "PRE d/\n", Format::Text(TextFormat::Guessed)),
             ("-", "2026-11-28 11:16:16\n", Format::Text(TextFormat::Guessed)),
             ("-", "2026-11-28/11:16:16 2 a\n", Format::Text(TextFormat::Guessed)),
