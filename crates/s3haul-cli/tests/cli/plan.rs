@@ -305,6 +305,16 @@ fn a_dry_run_leaves_out_what_is_not_overwritten() {
         assert!(matches!(&lines[..], [only] if only.contains("s3://box/b")), "{command} {lines:?}");
     }
     assert_eq!(bench.lines("cp --no-overwrite --dryrun s3://box/a to/a"), [""; 0]);
+    // The walk of a sync shows neither of these.
+    bench.file("to/x/y", "old");
+    std::process::Command::new("mkfifo").arg(bench.path("to/f")).status().unwrap();
+    for key in ["x//y", "f"] {
+        bench.ok(&format!("cp to/a s3://box/{key}"));
+    }
+    let output = bench.run("sync --no-overwrite --dryrun s3://box to");
+    assert_eq!(stdout(&output), "(dryrun) download: s3://box/b to to/b\n", "{output:?}");
+    bench.run("sync --no-overwrite s3://box to --plan p.parquet");
+    assert_eq!(bench.lines("apply p.parquet"), ["download: s3://box/b to to/b"]);
 }
 
 /// Files behind it were moved, and removed.

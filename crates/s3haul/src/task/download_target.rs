@@ -32,13 +32,13 @@ pub(crate) fn start_downloads(
 fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadAction>) {
     // Of a sync, too: its walk shows no FIFO, and no file whose key is spelled otherwise.
     let no_overwrite = job.spec.no_overwrite;
-    let guard = job.case_guard.clone();
+    let (guard, is_planned) = (job.case_guard.clone(), job.spec.names.is_some());
     if !no_overwrite && guard.is_none() {
         return;
     }
     queue.screen_with(Arc::new(move |engine, mut actions| {
         if no_overwrite {
-            actions = skip_existing(engine, &target, actions);
+            actions = skip_existing(engine, &target, actions, is_planned);
         }
         match &guard {
             Some(guard) => guard.screen(engine, &target, actions),
@@ -47,26 +47,25 @@ fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadActi
     }));
 }
 
-/// Leaves out objects whose files exist (`--no-overwrite`), unless a plan says what is there.
-/// Blocks.
+/// Leaves out objects whose files exist (`--no-overwrite`), unless a plan says what is there: not
+/// while one is made, or in a dry run. Blocks.
 fn skip_existing(
     engine: &Engine,
     target: &DownloadTarget,
     actions: Vec<DownloadAction>,
+    is_planned: bool,
 ) -> Vec<DownloadAction> {
+    let is_left_to_plan = |action: &DownloadAction| {
+        let expected = action.expected.as_deref().filter(|_| is_planned);
+        expected.is_some_and(|expected| expected.target != TargetState::Unknown)
+    };
     let (existing, missing): (Vec<_>, Vec<_>) = actions
         .into_iter()
-        .partition(|action| !is_planned(action) && target.exists(&action.relative));
+        .partition(|action| !is_left_to_plan(action) && target.exists(&action.relative));
     for action in existing {
         action.leave_out(engine, target);
     }
     missing
-}
-
-/// Whether a plan says what is at the target; while one is made nothing does.
-fn is_planned(action: &DownloadAction) -> bool {
-    let expected = action.expected.as_deref();
-    expected.is_some_and(|expected| !matches!(expected.target, TargetState::Unknown))
 }
 
 pub(crate) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
