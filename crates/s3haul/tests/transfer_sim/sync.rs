@@ -485,6 +485,37 @@ async fn a_file_makes_way_for_a_folder_whatever_its_removal_waits_for() {
     }
 }
 
+/// A folder stayed, empty, and the file that belongs there failed.
+#[tokio::test(start_paused = true)]
+async fn a_folder_without_files_makes_way_for_a_file() {
+    for max_delete in [RemovalLimit::None, RemovalLimit::Percent(80.0)] {
+        for (left, is_removed) in [(None, true), (Some("out/d/sub/left.log"), false)] {
+            let world = World::new();
+            for key in ["x/d", "x/d.txt", "x/d-/e", "x/kept"] {
+                world.object(key, b"new").await;
+            }
+            for file in ["out/d/f", "out/d/sub/g", "out/kept"] {
+                world.file(file, b"old");
+            }
+            std::fs::create_dir_all(world.path("out/d/empty/deep")).unwrap();
+            if let Some(left) = left {
+                world.file(left, b"1");
+            }
+            let options = SyncOptions { max_delete, rule: Rule::SizeOnly, ..deleting() };
+            let filters = vec![FilterRule::Exclude("*.log".to_owned())];
+            let spec = spec(&world, "s3://bucket/x", "out", options);
+            let summary = world.run(TransferSpec { filters, ..spec }).await.unwrap();
+            let failed = u64::from(!is_removed);
+            assert_eq!((summary.failed, summary.fatal), (failed, false), "{:?}", world.log.lines());
+            assert_eq!(std::fs::read(world.path("out/d")).is_ok(), is_removed);
+            // What stays keeps all of its folder.
+            assert_eq!(world.path("out/d/empty/deep").exists(), !is_removed);
+            assert!(left.is_none_or(|left| world.path(left).exists()));
+            assert_eq!(std::fs::read(world.path("out/d.txt")).unwrap(), b"new");
+        }
+    }
+}
+
 /// One in the way of a download stays, if it may not be removed.
 #[tokio::test(start_paused = true)]
 async fn what_a_limit_in_percent_refuses_is_not_in_the_way_of_others() {

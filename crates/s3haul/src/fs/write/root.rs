@@ -1,18 +1,23 @@
 //! The directory that a job writes below.
 
-use std::os::fd::AsFd;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::AtFlags;
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::directories::{Directories, open_root};
 use super::leftover;
 use super::names::{self, Escape, EscapeReason};
 use super::pending::{Access, PendingFile, Place};
-use crate::fs::FileInfo;
+use crate::fs::{FileInfo, FileKind};
 use s3haul_wire::error::{Error, ErrorKind, Result};
+
+/// Folders within each other that are removed at most; each is open meanwhile.
+const LEVELS_MAX: usize = 64;
 
 /// A target directory; everything written through it stays below it.
 ///
@@ -141,8 +146,25 @@ impl TargetRoot {
         }
     }
 
-    /// Removes a file below the root (`sync --delete`); directories are never removed. Nor is what
-    /// a link on the way leads to, which may be wanted under its other name.
+    /// Whether a folder stands where a file is to be. Blocks.
+    pub(crate) fn is_folder(&self, relative: &str) -> bool {
+        self.find(relative).ok().flatten().is_some_and(|found| found.kind == FileKind::Directory)
+    }
+
+    /// Removes a folder that has nothing but folders, so that a file can take its place; one that
+    /// has anything else stays as it is. Blocks.
+    pub(crate) fn remove_hollow(&self, relative: &str) {
+        let Ok((directory, name)) = names::split_removable(relative) else { return };
+        let Ok(Some(parent)) = self.directories.find_without_links(directory) else { return };
+        let (parent, name) = (parent.as_fd(), name.as_ref());
+        if is_hollow(parent, name, LEVELS_MAX, false) == Ok(true) {
+            // What came meanwhile keeps its folder.
+            let _ = is_hollow(parent, name, LEVELS_MAX, true);
+        }
+    }
+
+    /// Removes a file below the root (`sync --delete`), and no directory. Nor is what a link on the
+    /// way leads to removed, which may be wanted under its other name.
     ///
     /// Nor is a temporary file that is being written; one that a killed process left is.
     pub fn remove(&self, relative: &str) -> Result<(), CreateError> {
@@ -160,6 +182,29 @@ impl TargetRoot {
             Error::local("could not remove", &self.path_of(relative), errno.into()).into()
         })
     }
+}
+
+/// Whether a folder has nothing but such folders; they are removed on request.
+fn is_hollow(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    levels: usize,
+    removes: bool,
+) -> rustix::io::Result<bool> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        let is_itself = name == "." || name == "..";
+        if !is_itself && (levels == 0 || !is_hollow(folder.as_fd(), name, levels - 1, removes)?) {
+            return Ok(false);
+        }
+    }
+    if removes {
+        rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?;
+    }
+    Ok(true)
 }
 
 fn check_length(name: &str, path: &Path) -> Result<()> {

@@ -58,6 +58,14 @@ pub(super) trait Targeted: Action + Sync {
         place: &Self::Place,
         name: &str,
     ) -> impl Future<Output = Result<Option<OwnedEntry>>> + Send;
+
+    /// Whether a folder stands where the target is to be. Blocks.
+    fn meets_folder(&self, _place: &Self::Place) -> bool {
+        false
+    }
+
+    /// Removes that folder if no file is in it. Blocks.
+    fn remove_folder(&self, _place: &Self::Place) {}
 }
 
 impl Targeted for UploadAction {
@@ -93,6 +101,16 @@ impl Targeted for DownloadAction {
 
     async fn find(_: &Engine, folder: &DownloadTarget, name: &str) -> Result<Option<OwnedEntry>> {
         Ok(file(folder, name).await)
+    }
+
+    fn meets_folder(&self, target: &DownloadTarget) -> bool {
+        matches!(target, DownloadTarget::Below(root) if root.is_folder(&self.relative))
+    }
+
+    fn remove_folder(&self, target: &DownloadTarget) {
+        if let DownloadTarget::Below(root) = target {
+            root.remove_hollow(&self.relative);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use super::check::{Checked, Checks};
 use super::lookup::Targeted;
 use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
 use crate::entry::{Entry, EntryBatch};
 use crate::event::{ActionKind, ObjectEvent};
 use crate::fs::collapse;
@@ -86,7 +87,8 @@ struct Decided<A, D> {
     held: BTreeMap<String, D>,
     /// Removals of files that a later key of the source may be written to, by name.
     doubtful: BTreeMap<String, Doubtful<D>>,
-    /// Downloads that need a folder where a file stands whose removal waits for the end.
+    /// Downloads that need a folder where a file stands whose removal waits for the end, or whose
+    /// place is a folder that may have no files by then.
     waiting: Vec<A>,
     /// Bytes of the transfers.
     bytes: u64,
@@ -140,12 +142,13 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
         Err(error) => engine.report.fatal(error),
         Ok(ControlFlow::Continue(())) if flushed.is_ok() => {
             planner.release(&source, target.seen).await;
-            let Plan { removals, transfers, removed, .. } = planner.plan;
+            let Plan { removals, transfers, removed, place, .. } = planner.plan;
             if !planner.decided.waiting.is_empty() {
                 drop(removals);
                 removed.cancelled().await;
-                // Where the files stay, these fail.
-                let _ = transfers.push(planner.decided.waiting).await;
+                // Where files stay, these fail.
+                let waiting = clear_folders(job, engine, &place, planner.decided.waiting).await;
+                let _ = transfers.push(waiting).await;
             }
             engine.report.plan_complete();
         }
@@ -189,6 +192,33 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether a folder without files gives way to a file.
+fn clears_folders(job: &Prepared) -> bool {
+    let spec = &job.spec;
+    let is_kept = spec.dry_run || spec.no_overwrite || spec.shard.is_some();
+    spec.sync.delete && job.plan.action == ActionKind::Download && !is_kept
+}
+
+/// Removes the folders in the way of actions, where no files are left in them.
+async fn clear_folders<A: Targeted>(
+    job: &Prepared,
+    engine: &Engine,
+    place: &A::Place,
+    actions: Vec<A>,
+) -> Vec<A> {
+    if !clears_folders(job) || engine.report.ends_early() || engine.stop.is_cancelled() {
+        return actions;
+    }
+    let place = place.clone();
+    blocking(move || {
+        for action in &actions {
+            action.remove_folder(&place);
+        }
+        actions
+    })
+    .await
 }
 
 /// An action of a plan, with both sides as they were found.
@@ -417,9 +447,25 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
         }
         self.decided.bytes = 0;
         let transfers = self.looked_up().await;
+        let transfers = self.without_folders(transfers).await;
         // A file may stand where a download needs a folder.
         self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await?;
         self.plan.transfers.push(transfers).await
+    }
+
+    /// Has downloads wait for the end where a folder is in their place, whose files come later in
+    /// order.
+    async fn without_folders(&mut self, transfers: Vec<A>) -> Vec<A> {
+        if !clears_folders(self.job) || self.decided.waiting.len() >= HELD_MAX {
+            return transfers;
+        }
+        let place = self.plan.place.clone();
+        let (late, now) = blocking(move || {
+            transfers.into_iter().partition::<Vec<_>, _>(|action| action.meets_folder(&place))
+        })
+        .await;
+        self.decided.waiting.extend(late);
+        now
     }
 
     /// Whether a name that only the target has stays nonetheless: the source's filter leaves it
