@@ -171,6 +171,24 @@ fn reports_name_versions_and_bring_them_back() {
     assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
 }
 
+/// The marker was removed, and that the object had been brought back was reported.
+#[test]
+fn an_object_that_was_removed_again_is_not_brought_back_by_a_retry() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.ok("versioning enable s3://box");
+    bench.ok("rm s3://box --recursive --quiet");
+    bench.ok("undelete --recursive s3://box --dryrun --report dry.jsonl");
+    // As if both had failed.
+    bench.file("failed.jsonl", &bench.read("dry.jsonl").replace("dry_run", "failed"));
+    bench.ok("rm s3://box/a --quiet");
+    let output = bench.run("undelete --recursive s3://box --retry-failed failed.jsonl");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(stderr(&output).contains("a later delete marker hides the object"), "{output:?}");
+    assert_eq!(stdout(&output).lines().count(), 1, "{output:?}");
+    assert_eq!(bench.ok("list s3://box --format keys"), "b\n");
+    assert_eq!(bench.lines("versions s3://box/a").len(), 3, "both markers stay");
+}
+
 /// Where versioning is suspended, an object that was written since is called `null`, too.
 #[test]
 fn what_is_no_longer_a_marker_is_not_removed_by_a_retry() {

@@ -50,6 +50,9 @@ const CURRENT: &str = "It is not removed, because it is the current version by n
 /// What is said of a removal of a delete marker.
 const NO_MARKER: &str = "It is not removed, because it is no delete marker that hides anything.";
 
+/// What is said of a removal of a delete marker that would bring nothing back.
+const HIDDEN_ANEW: &str = "It is not removed, because a later delete marker hides the object.";
+
 /// What is said of a removal that the filters or conditions of this run leave out.
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
 
@@ -90,7 +93,7 @@ pub(crate) async fn is_still_taken(
 /// The last key of the rows before: more of its versions may follow.
 pub(super) struct LastKey {
     key: String,
-    /// Another marker is on top than the plan has.
+    /// Another marker is on top than the rows have.
     is_hidden_anew: bool,
 }
 
@@ -137,11 +140,13 @@ pub(super) async fn still_old<'n>(
                 let is_planned = row.expected.is_some();
                 let found = version_id.and_then(|id| versions.found.get(id));
                 let is_same = found.is_none_or(|found| found.is_taken && !is_replaced(row, found));
-                if is_same && !(is_planned && is_hidden_anew(key)) {
+                let is_below = is_same && is_hidden_anew(key);
+                if is_same && !is_below {
                     return true;
                 }
                 if !is_planned {
-                    engine.report.warning(warning::skipping(source(), why_not(rule)));
+                    let why = if is_below { HIDDEN_ANEW } else { why_not(rule) };
+                    engine.report.warning(warning::skipping(source(), why));
                     return false;
                 }
                 changed("the object")
