@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::process::Output;
+use std::time::{Duration, Instant};
 
-use crate::support::{Bench, stderr, stdout};
+use crate::support::{Bench, send, stderr, stdout};
 
 /// Accepts connections, reads nothing and answers nothing.
 fn silent() -> SocketAddr {
@@ -102,5 +104,33 @@ fn nothing_is_said_where_silence_is_wanted() {
     for flag in ["--quiet", "--only-show-errors"] {
         let output = run(&bench, &format!("cp f s3://box/k {flag}"), address);
         assert!(!stderr(&output).contains("waiting"), "{output:?}");
+    }
+}
+
+/// It was waited for in silence, and 30 seconds beyond Ctrl-C.
+#[test]
+fn a_fifo_without_a_reader_is_named_and_does_not_delay_the_end() {
+    let bench = Bench::with_objects(&["small"]);
+    bench.file("large", &"x".repeat(9_000_000));
+    bench.ok("cp large s3://box/large --quiet");
+    std::process::Command::new("mkfifo").arg(bench.path("p")).status().unwrap();
+    for (key, size) in [("small", 5), ("large", 9_000_000)] {
+        for is_read in [false, true] {
+            let mut copy = bench.command(&format!("cp s3://box/{key} p --no-journal"));
+            let errors = File::create(bench.path("errors")).unwrap();
+            let mut child = copy.stderr(errors).spawn().unwrap();
+            let begun = Instant::now();
+            while bench.read("errors").is_empty() && begun.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let said = bench.read("errors");
+            if is_read {
+                assert_eq!(std::fs::read(bench.path("p")).unwrap().len(), size);
+            } else {
+                send("-INT", &child);
+            }
+            assert!(said.starts_with("warning: waiting for a reader of the FIFO `"), "{said}");
+            assert_eq!(child.wait().unwrap().code(), Some(i32::from(!is_read)), "{key}");
+        }
     }
 }

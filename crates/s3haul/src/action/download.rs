@@ -8,15 +8,16 @@ pub(crate) mod in_parts;
 mod path_collisions;
 pub(crate) mod target;
 
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender};
 use bytes::Bytes;
 use tokio::runtime::Handle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::action::download::in_parts::asks_for_checksum;
 use crate::action::download::path_collisions::PathClaims;
@@ -48,6 +49,9 @@ const BATCH_FILES_MAX: usize = 64;
 const RECEIVED_MAX: usize = 256;
 /// Threads that write small files, at least and at most. One more starts when a batch hangs.
 const WRITERS: (usize, usize) = (2, 16);
+
+/// Pause before a FIFO is asked for a reader again.
+const READER_PAUSE: Duration = Duration::from_millis(100);
 
 /// A small object, received.
 struct Received {
@@ -164,8 +168,12 @@ async fn download_all(
         move |engine, action| download_small(engine, writing.clone(), received_in.clone(), action);
     let mut pool = WorkerPool::new(&engine, small);
     let mut collapsed = PathClaims::default();
+    let mut fifo = None;
     while let Ok(batch) = actions.recv().await {
         for action in batch {
+            if fifo.is_none() && matches!(target, DownloadTarget::Exactly(_)) {
+                fifo = reader_of_fifo(&engine, &target).await;
+            }
             if let Err(error) = collapsed.claim(&engine, &target, &action).await {
                 conclude(&engine, &target, action, Err(error.into())).await;
             } else if engine.settings.is_multipart(action.size) {
@@ -179,6 +187,23 @@ async fn download_all(
     }
     drop(pool);
     tasks.finish().await;
+}
+
+/// Waits until something reads from the FIFO that the command names. It is open from then on, so
+/// that it is not waited for where that could not be cancelled.
+async fn reader_of_fifo(engine: &Engine, target: &DownloadTarget) -> Option<OwnedFd> {
+    let mut is_noted = false;
+    loop {
+        let fifo = target.clone();
+        if let Ok(opened) = blocking(move || fifo.open_fifo()).await {
+            return opened;
+        }
+        if !std::mem::replace(&mut is_noted, true) {
+            let path = target.path_of("");
+            engine.report.note(format!("waiting for a reader of the FIFO `{}`", path.display()));
+        }
+        sleep(READER_PAUSE).await;
+    }
 }
 
 async fn start_large(

@@ -1,6 +1,10 @@
 //! Where downloads are written to.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::engine::object::changed;
 use crate::fs::Access;
@@ -28,6 +32,22 @@ impl DownloadTarget {
         match self {
             Self::Below(root) => root.path_of(relative),
             Self::Exactly(path) => path.clone(),
+        }
+    }
+
+    /// The FIFO that the command names, opened without waiting: an error where nothing reads from
+    /// it, and none where there is no such FIFO.
+    pub(crate) fn open_fifo(&self) -> rustix::io::Result<Option<OwnedFd>> {
+        let Self::Exactly(path) = self else { return Ok(None) };
+        let found = rustix::fs::stat(path).map(|found| FileType::from_raw_mode(found.st_mode));
+        if found != Ok(FileType::Fifo) {
+            return Ok(None);
+        }
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Err(Errno::NXIO) => Err(Errno::NXIO),
+            // Other errors are those of the file that is begun.
+            opened => Ok(opened.ok()),
         }
     }
 
