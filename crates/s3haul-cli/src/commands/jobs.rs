@@ -115,7 +115,7 @@ impl Jobs<'_> {
                 task: job.command.clone(),
                 state: state(job),
                 done: totals.objects,
-                bytes: totals.bytes,
+                bytes: bytes_moved(job),
                 skipped: totals.skipped,
                 failed: totals.failed,
                 // The journal has none.
@@ -351,7 +351,7 @@ impl<'a> JobLine<'a> {
             updated_ms: job.updated_ms,
             process: job.process,
             objects: totals.objects,
-            bytes: totals.bytes,
+            bytes: bytes_moved(job),
             skipped: totals.skipped,
             failed: totals.failed,
             pending: job.pending,

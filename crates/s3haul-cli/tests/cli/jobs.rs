@@ -359,9 +359,18 @@ fn bytes_of_a_large_object_are_shown_while_it_is_under_way() {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
+    let lines =
+        bench.ok(&format!("jobs show {id} --json --html page")) + &bench.ok("jobs ls --json");
     child.kill().unwrap();
     child.wait().unwrap();
     assert!((1..64 << 20).contains(&bytes), "{bytes}");
+    let jobs = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let jobs: Vec<_> = jobs.filter(|line| line["event"] == "job").collect();
+    assert_eq!(jobs.len(), 2, "{lines}");
+    assert!(jobs.iter().all(|job| job["bytes"].as_u64().unwrap() >= bytes), "{lines}");
+    let page = bench.read("page");
+    let fact = r#"{"name":"Bytes","unit":"bytes","value":"#;
+    assert!(page.contains(fact) && !page.contains(&format!("{fact}0}}")), "{id}");
 }
 
 /// A `mv` of the folder that the journals are in moved them away, and removed them.
