@@ -8,6 +8,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{BINARY, Bench};
@@ -41,7 +42,10 @@ impl Terminal {
 
     /// Runs a script.
     pub(crate) fn run(bench: &Bench, script: &str, (columns, rows): (u16, u16)) -> Self {
-        let terminal = Self { socket: bench.path(&format!("tmux-{columns}")) };
+        // One that was just left may not have closed its socket yet.
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: bench.path(&format!("tmux-{number}")) };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let mut start = bench.program("tmux");
         start.arg("-S").arg(&terminal.socket);

@@ -298,7 +298,7 @@ fn a_bucket_is_read_as_it_was() {
 }
 
 /// A time in whole seconds that all before lies before and all after lies after.
-fn a_second_between() -> String {
+pub(crate) fn a_second_between() -> String {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let wait_until = |second| {
         while now() < second {
