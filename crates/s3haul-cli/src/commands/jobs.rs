@@ -120,7 +120,7 @@ impl Jobs<'_> {
                 failed: totals.failed,
                 // The journal has none.
                 warnings: 0,
-                left: ("In work", job.pending),
+                left: ("In work", in_work(job)),
                 resume: resume.then(|| resume_command(&job.id, args.folder.journal.as_deref())),
                 listed: "last",
             },
@@ -192,6 +192,11 @@ fn bytes_moved(job: &JobStatus) -> u64 {
     live.map_or(0, |live| live.moved_bytes).max(job.totals.bytes)
 }
 
+/// What was begun and has not ended. What failed is tried again, and so it is pending as well.
+fn in_work(job: &JobStatus) -> u64 {
+    job.pending.saturating_sub(job.totals.failed)
+}
+
 /// How a job stands, in a word.
 pub(super) fn state(job: &JobStatus) -> &'static str {
     match (job.process, job.ending) {
@@ -229,7 +234,7 @@ fn push_details(buffer: &mut Vec<u8>, job: &JobStatus, args: &JobArgs) {
         format!("failed:     {}", number_of(totals.failed, "object")),
         format!(
             "in work:    {}, {} of them in parts",
-            number_of(job.pending, "object"),
+            number_of(in_work(job), "object"),
             job.in_parts
         ),
     ];

@@ -89,8 +89,8 @@ impl CompareSettings {
     pub(crate) fn nothing(&self) -> String {
         let CompareSpec { source, target, .. } = &self.spec;
         format!(
-            "nothing was found in `{source}` and `{target}` that could be compared: nothing is \
-             proved"
+            "nothing was found in `{source}` and `{target}` that could be compared, and nothing is \
+             proved: folders, prefixes and buckets are compared, single objects are not"
         )
     }
 
