@@ -302,12 +302,14 @@ impl Chain {
         if let Some(kept) = session.kept().await.filter(is_enough) {
             return Ok(kept);
         }
+        // First, for a source that needs a code takes the turn, too.
+        let source = source.await?;
         let _turn = session::TURN.lock().await;
-        // Somebody may have entered a code meanwhile.
+        // Another lookup may have begun a session meanwhile.
         match session.kept().await {
             Some(kept) if is_enough(&kept) => Ok(kept),
             kept => {
-                let new = self.new_session(profile, parameters, &session, source).await;
+                let new = self.new_session(profile, parameters, &session, &source).await;
                 new.or_else(|error| kept.ok_or(error))
             }
         }
@@ -318,12 +320,11 @@ impl Chain {
         profile: &'p Profile,
         mut parameters: Vec<(&'p str, &'p str)>,
         session: &Session<'_>,
-        source: impl Future<Output = Result<Credential>>,
+        source: &Credential,
     ) -> Result<Credential> {
-        let source = source.await?;
         let code = session.ask_code(self.ask.as_ref()).await?;
         parameters.push(("TokenCode", &code));
-        let found = self.assume(profile, &source, parameters).await?;
+        let found = self.assume(profile, source, parameters).await?;
         session.keep(&found).await;
         Ok(found)
     }

@@ -23,7 +23,7 @@ const TAKEN_UP: Duration = Duration::from_mins(15);
 /// A session that is in use ends so much before its time.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// Held while somebody is asked: one question at a time, whoever needs the answer.
+/// Held during a question: one at a time in the whole process.
 pub(super) static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Where the session of a role is kept.

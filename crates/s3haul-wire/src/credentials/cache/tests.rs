@@ -13,6 +13,7 @@ use reqsign_core::{Context, HttpSend, StaticEnv};
 use super::{CredentialsCache, Lookup, Source};
 use crate::credentials::chain::Chain;
 use crate::credentials::context::{Commands, Files};
+use crate::credentials::session::TURN;
 use crate::env::Env;
 use crate::error::ErrorKind;
 use crate::net::fetch::Fetcher;
@@ -250,7 +251,8 @@ fn person() -> (crate::env::Ask, Arc<Mutex<Vec<String>>>) {
     let questions = Arc::<Mutex<Vec<String>>>::default();
     let asked = Arc::clone(&questions);
     let ask = move |question: &str| {
-        asked.try_lock().expect("one question at a time").push(question.to_owned());
+        assert!(TURN.try_lock().is_err(), "one question at a time");
+        asked.lock().unwrap().push(question.to_owned());
         Ok(" 123456\n".to_owned())
     };
     (Arc::new(ask), questions)
@@ -285,6 +287,27 @@ async fn a_code_is_asked_for_once_and_its_session_is_kept_for_others() {
     }
     assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
     assert_eq!(home.seen.lock().unwrap().len(), 2);
+}
+
+/// The source waited for the turn that its role held.
+#[tokio::test]
+async fn a_role_and_its_source_may_both_ask_for_codes() {
+    let nested = MFA.replacen("source_profile=base", "source_profile=b", 1);
+    let home = with_device().file(".aws/config", &nested);
+    let (ask, questions) = person();
+    let chain = |home: &Home| {
+        let chain = Chain::new(home.context(), Some("a".to_owned()), None);
+        chain.asking(Some(Arc::clone(&ask)))
+    };
+    assert_eq!(chain(&home).provide().await.unwrap().access_key_id, "STSKEY0123456789");
+    assert_eq!(questions.lock().unwrap().len(), 2);
+    let roles: Vec<_> = home.seen.lock().unwrap().iter().map(|(_, text)| text.clone()).collect();
+    assert!(roles[0].contains("role%2Fb") && roles[1].contains("role%2Fa"), "{roles:?}");
+    let circle = nested.replace("source_profile=base", "source_profile=a");
+    let home = with_device().file(".aws/config", &circle);
+    let error = chain(&home).provide().await.unwrap_err().to_string();
+    assert!(error.contains("Infinite loop"), "{error}");
+    assert_eq!(questions.lock().unwrap().len(), 2);
 }
 
 #[tokio::test]
