@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -48,9 +48,7 @@ impl FileRead for Files {
 
 /// Replaces a file that only its owner may read, as a whole or not at all. Blocks.
 pub(super) fn replace_file(path: &str, bytes: &[u8]) -> io::Result<()> {
-    if let Some(folder) = Path::new(path).parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
+    private_folder(path)?;
     let temporary = format!("{path}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..));
     let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary);
     let written = written.and_then(|mut target| {
@@ -60,6 +58,50 @@ pub(super) fn replace_file(path: &str, bytes: &[u8]) -> io::Result<()> {
     });
     if written.is_err() {
         _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Makes the folder of a file.
+fn private_folder(path: &str) -> io::Result<()> {
+    let Some(folder) = Path::new(path).parent() else { return Ok(()) };
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// A cache file that could not be written.
+struct Unwritten {
+    path: String,
+    /// What it has held since before.
+    old: Option<Vec<u8>>,
+    new: Vec<u8>,
+}
+
+/// Latest last, one for each path.
+static UNWRITTEN: Mutex<Vec<Unwritten>> = Mutex::new(Vec::new());
+/// Cache files that are kept in memory at most.
+const UNWRITTEN_MAX: usize = 64;
+
+/// Reads a cache file, or what [`write_cached`] could not write to it unless it has changed since.
+pub(super) async fn read_cached(context: &Context, path: &str) -> reqsign_core::Result<Vec<u8>> {
+    let read = context.file_read(path).await;
+    let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_latest = |one: &&Unwritten| one.path == path && one.old == read.as_ref().ok().cloned();
+    match unwritten.iter().find(is_latest) {
+        Some(one) => Ok(one.new.clone()),
+        None => read,
+    }
+}
+
+/// Replaces a cache file; keeps its new content for this process where that fails. Blocks.
+pub(super) fn write_cached(path: &str, bytes: Vec<u8>) -> io::Result<()> {
+    let written = replace_file(path, &bytes);
+    let mut unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    unwritten.retain(|one| one.path != path);
+    if written.is_err() {
+        if unwritten.len() == UNWRITTEN_MAX {
+            unwritten.remove(0);
+        }
+        unwritten.push(Unwritten { path: path.to_owned(), old: fs::read(path).ok(), new: bytes });
     }
     written
 }

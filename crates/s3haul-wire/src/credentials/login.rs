@@ -1,6 +1,6 @@
 //! Sessions of `aws login`: the credentials that it left, refreshed where they end within minutes.
 //!
-//! Who refreshes proves that he has the key that lies beside them (`DPoP`, RFC 9449).
+//! A refresh proves possession of the key in the same file (`DPoP`, RFC 9449).
 //!
 //! Source: <https://docs.aws.amazon.com/signin/latest/APIReference/API_CreateOAuth2Token.html>.
 
@@ -20,7 +20,7 @@ use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::context::replace_file;
+use super::context::{read_cached, write_cached};
 use super::profile::failed;
 use crate::error::{Error, Result};
 use crate::units::hex;
@@ -144,7 +144,7 @@ pub(super) async fn provide(
 }
 
 async fn load(context: &Context, session: &str, path: &str) -> Result<Token> {
-    let text = context.file_read(path).await.map_err(|_| {
+    let text = read_cached(context, path).await.map_err(|_| {
         not_loaded(&format!(
             "Unable to load a existing login session for session {session}. Please \
              reauthenticate with 'aws login'."
@@ -186,7 +186,7 @@ async fn refresh(
     let ends = Timestamp::now() + Duration::from_secs(refreshed.expires_in.into());
     let found = refreshed.access_token.credential(ends);
     let (path, file) = (path.to_owned(), token.file);
-    let save = move || replace_file(&path, &renewed(file, refreshed, ends));
+    let save = move || write_cached(&path, renewed(file, refreshed, ends));
     let saved = tokio::task::spawn_blocking(save).await;
     if let Err(error) = saved.map_err(io::Error::other).flatten() {
         tracing::warn!(%error, "the refreshed credentials of `aws login` could not be kept");

@@ -4,6 +4,7 @@
 //! A session that is about to end counts as none, as in botocore, unless it was in use before: the
 //! next code is asked for when the old session really ends.
 
+use std::io;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
@@ -12,7 +13,7 @@ use reqsign_core::Context;
 use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::context::replace_file;
+use super::context::{read_cached, write_cached};
 use super::profile::failed;
 use crate::env::Ask;
 use crate::error::Result;
@@ -38,7 +39,7 @@ pub(super) struct Session<'c> {
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct File {
+struct Document {
     credentials: Kept,
 }
 
@@ -70,8 +71,8 @@ impl<'c> Session<'c> {
 
     /// The one that is kept, if it lives.
     pub(super) async fn kept(&self) -> Option<Credential> {
-        let json = self.context.file_read(&self.path).await.ok()?;
-        let kept = serde_json::from_slice::<File>(&json).ok()?.credentials;
+        let json = read_cached(self.context, &self.path).await.ok()?;
+        let kept = serde_json::from_slice::<Document>(&json).ok()?.credentials;
         let ends = kept.expiration.replace("UTC", "Z").parse().ok()?;
         (Timestamp::now() + MARGIN < ends).then_some(Credential {
             access_key_id: kept.access_key_id,
@@ -81,7 +82,7 @@ impl<'c> Session<'c> {
         })
     }
 
-    /// Keeps one for others. A folder that cannot be written costs a question the next time.
+    /// Keeps one for others; for this process only, where the file cannot be written.
     pub(super) async fn keep(&self, found: &Credential) {
         let (Some(token), Some(ends)) = (&found.session_token, found.expires_in) else { return };
         let credentials = Kept {
@@ -91,11 +92,11 @@ impl<'c> Session<'c> {
             expiration: ends.format_rfc3339_zulu(),
             account_id: self.account_id.clone(),
         };
-        let json = serde_json::to_vec(&File { credentials }).map_err(std::io::Error::other);
+        let json = serde_json::to_vec(&Document { credentials }).map_err(io::Error::other);
         let path = self.path.clone();
-        let write = move || json.and_then(|json| replace_file(&path, &json));
+        let write = move || json.and_then(|json| write_cached(&path, json));
         let kept = tokio::task::spawn_blocking(write).await;
-        if let Err(error) = kept.map_err(std::io::Error::other).flatten() {
+        if let Err(error) = kept.map_err(io::Error::other).flatten() {
             tracing::warn!(%error, "the session of the role could not be kept");
         }
     }

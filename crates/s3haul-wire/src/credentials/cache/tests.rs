@@ -310,6 +310,19 @@ async fn a_role_and_its_source_may_both_ask_for_codes() {
     assert_eq!(questions.lock().unwrap().len(), 2);
 }
 
+/// Where the session cannot be kept in its file, each client asked again.
+#[tokio::test]
+async fn a_session_without_a_file_is_kept_in_memory() {
+    let home = with_device().file(".aws/cli", "not a folder");
+    let (ask, questions) = person();
+    for _ in 0..2 {
+        let chain = Chain::new(home.context(), Some("a".to_owned()), None);
+        let found = chain.asking(Some(Arc::clone(&ask))).provide().await.unwrap();
+        assert_eq!(found.access_key_id, "STSKEY0123456789");
+    }
+    assert_eq!(questions.lock().unwrap().len(), 1);
+}
+
 #[tokio::test]
 async fn a_kept_session_is_used_while_it_lives() {
     let home = with_device().file(MFA_SESSION, &session("2999-01-01T00:00:00UTC"));
@@ -547,6 +560,28 @@ async fn a_login_is_used_while_it_lives_and_refreshed() {
     assert_eq!(home.key(Some("p")).await.unwrap(), "OLDKEY");
     let error = home.file(&path, "{}").key(Some("p")).await.unwrap_err().to_string();
     assert!(error.contains("lacks something"), "{error}");
+}
+
+/// The new refresh token was lost, and the old one is refused.
+#[tokio::test]
+async fn a_refreshed_login_without_a_file_is_kept_in_memory() {
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(120);
+    let config = "[profile p]\nlogin_session=me\nregion=eu-west-1\n";
+    let home = Home::new().file(".aws/config", config);
+    let home = home.file(&format!("login/{LOGIN_FILE}"), &login_file(soon));
+    // The path of a temporary file beside it is too long.
+    let mut folder = home.folder.path().join("login").display().to_string();
+    while folder.len() + LOGIN_FILE.len() < 4090 {
+        folder.push_str("/.");
+    }
+    let home = home.set("AWS_LOGIN_CACHE_DIRECTORY", &folder);
+    for _ in 0..2 {
+        assert_eq!(home.key(Some("p")).await.unwrap(), "NEWKEY");
+    }
+    assert_eq!(home.seen.lock().unwrap().len(), 2, "one request and its proof");
+    let other = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(600);
+    let home = home.file(&format!("login/{LOGIN_FILE}"), &login_file(other));
+    assert_eq!(home.key(Some("p")).await.unwrap(), "OLDKEY", "another `aws login`");
 }
 
 fn metadata(seen: &crate::testing::Seen) -> Reply {
