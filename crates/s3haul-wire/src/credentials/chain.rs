@@ -299,32 +299,28 @@ impl Chain {
         let session = Session::new(&self.context, &parameters)?;
         let is_in_use = self.has_session.load(Ordering::Relaxed);
         let is_enough = |kept: &Credential| is_in_use || session::lasts(kept);
-        if let Some(kept) = session.kept().await.filter(is_enough) {
+        if let Some(kept) =
+            session.kept().await.filter(|kept| self.ask.is_none() || is_enough(kept))
+        {
             return Ok(kept);
         }
         // First, for a source that needs a code takes the turn, too.
         let source = source.await?;
         let _turn = session::TURN.lock().await;
-        // Another lookup may have begun a session meanwhile.
-        match session.kept().await {
-            Some(kept) if is_enough(&kept) => Ok(kept),
-            kept => {
-                let new = self.new_session(profile, parameters, &session, &source).await;
-                new.or_else(|error| kept.ok_or(error))
-            }
+        // Another lookup or process may have begun a session meanwhile.
+        let kept = session.kept().await;
+        if let Some(kept) = kept.clone().filter(is_enough) {
+            return Ok(kept);
         }
-    }
-
-    async fn new_session<'p>(
-        &self,
-        profile: &'p Profile,
-        mut parameters: Vec<(&'p str, &'p str)>,
-        session: &Session<'_>,
-        source: &Credential,
-    ) -> Result<Credential> {
-        let code = session.ask_code(self.ask.as_ref()).await?;
+        let code = match (session.ask_code(self.ask.as_ref()).await, kept) {
+            (Ok(code), _) if code.is_empty() => return Err(session.no_code("none was entered")),
+            (Ok(code), _) => code,
+            // The rest of the old session is better than none where no question is possible.
+            (Err(_), Some(kept)) => return Ok(kept),
+            (Err(error), None) => return Err(error),
+        };
         parameters.push(("TokenCode", &code));
-        let found = self.assume(profile, source, parameters).await?;
+        let found = self.assume(profile, &source, parameters).await?;
         session.keep(&found).await;
         Ok(found)
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::context::{read_cached, write_cached};
 use super::profile::failed;
 use crate::env::Ask;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::units::hex;
 
 /// A session with less time left is not taken up.
@@ -101,25 +101,27 @@ impl<'c> Session<'c> {
         }
     }
 
-    /// Asks for a code of the device.
+    /// Asks for a code of the device; `Err` where no question is possible or it stays without an
+    /// answer.
     pub(super) async fn ask_code(&self, ask: Option<&Ask>) -> Result<String> {
-        let serial = &self.serial;
         let cannot = |why: &str| {
-            failed(format!(
-                "the role needs an MFA code of {serial}: {why}. Run `s3haul ls` or `aws s3 ls` \
-                 with this profile in a terminal, and its session is used here, or take the \
-                 credentials that `aws configure export-credentials` prints"
+            self.no_code(&format!(
+                "{why}. Run `s3haul ls` or `aws s3 ls` with this profile in a terminal, and its \
+                 session is used here, or take the credentials that `aws configure \
+                 export-credentials` prints"
             ))
         };
-        let Some(ask) = ask.map(Ask::clone) else { return Err(cannot("nobody can be asked here")) };
-        let question = format!("Enter MFA code for {serial}: ");
+        let Some(ask) = ask.map(Ask::clone) else {
+            return Err(cannot("questions are not possible here"));
+        };
+        let question = format!("Enter MFA code for {}: ", self.serial);
         let asked = tokio::task::spawn_blocking(move || ask(&question)).await;
         let code = asked.map_err(|error| cannot(&error.to_string()))?;
-        match code.as_deref().map(str::trim) {
-            Ok("") => Err(cannot("none was entered")),
-            Ok(code) => Ok(code.to_owned()),
-            Err(why) => Err(cannot(why)),
-        }
+        code.map(|code| code.trim().to_owned()).map_err(|why| cannot(&why))
+    }
+
+    pub(super) fn no_code(&self, why: &str) -> Error {
+        failed(format!("the role needs an MFA code of {}: {why}", self.serial))
     }
 }
 

@@ -323,6 +323,22 @@ async fn a_session_without_a_file_is_kept_in_memory() {
     assert_eq!(questions.lock().unwrap().len(), 1);
 }
 
+/// A wrong code went unnoticed while the old session lived.
+#[tokio::test]
+async fn a_code_that_is_refused_is_an_error_while_the_old_session_lives() {
+    let soon = format!("{:.0}", jiff::Timestamp::now() + Duration::from_mins(5));
+    let home = with_device().file(MFA_SESSION, &session(&soon));
+    let home = home.set("AWS_ENDPOINT_URL_STS", "user@nowhere");
+    let key = async |ask: crate::env::Ask| {
+        let chain = Chain::new(home.context(), Some("a".to_owned()), None).asking(Some(ask));
+        chain.provide().await.map(|found| found.access_key_id)
+    };
+    assert!(key(person().0).await.is_err());
+    assert!(key(Arc::new(|_| Ok(String::new()))).await.is_err(), "nothing was entered");
+    let unasked = key(Arc::new(|_| Err("there is no terminal".to_owned()))).await;
+    assert_eq!(unasked.unwrap(), "KEPT");
+}
+
 #[tokio::test]
 async fn a_kept_session_is_used_while_it_lives() {
     let home = with_device().file(MFA_SESSION, &session("2999-01-01T00:00:00UTC"));
