@@ -127,7 +127,8 @@ fn chain(config: &ClientConfig, env: &Env, profile: Option<String>) -> Chain {
 }
 
 /// The region of the instance that this process runs on, by its metadata service; `None` where
-/// there is none, or where it is not to be asked. Takes some seconds at most.
+/// there is none, or where it is not to be asked. Takes as long as the configured limit and number of
+/// attempts allow.
 pub async fn instance_region(config: &ClientConfig, env: &Env) -> Option<String> {
     let profile = match &config.credentials {
         CredentialsConfig::Profile(name) => Some(name.clone()),
@@ -245,10 +246,11 @@ impl CredentialsCache {
 
     /// Drops credentials that the server called expired; returns whether others can be had.
     pub(crate) fn expire(&self, generation: u64) -> bool {
-        if !matches!(self.source, Source::Looked(_)) {
-            return false;
-        }
-        if self.held().is_some_and(|held| held.generation == generation) {
+        let Source::Looked(lookup) = &self.source else { return false };
+        if let Some(held) = self.held().filter(|held| held.generation == generation) {
+            if let Lookup::Chain(chain) = &**lookup {
+                chain.refuse(&held.credentials.access_key_id);
+            }
             self.state.hold(None);
         }
         true

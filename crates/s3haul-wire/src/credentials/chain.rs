@@ -4,6 +4,7 @@
 //! there is passed over. A profile named by the caller takes precedence over the environment.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use reqsign_aws_v4::{Credential, ECSCredentialProvider};
 use reqsign_core::{Context, ProvideCredential};
@@ -36,6 +37,8 @@ pub(super) struct Chain {
     ask: Option<Ask>,
     /// A session of such a device is in use.
     has_session: AtomicBool,
+    /// The key that S3 last called expired.
+    refused: Mutex<Option<String>>,
 }
 
 fn none_found() -> Error {
@@ -62,6 +65,7 @@ impl Chain {
             fips: false,
             ask: None,
             has_session: AtomicBool::default(),
+            refused: Mutex::default(),
         }
     }
 
@@ -71,6 +75,17 @@ impl Chain {
 
     pub(super) fn asking(self, ask: Option<Ask>) -> Self {
         Self { ask, ..self }
+    }
+
+    /// Records that S3 called a key expired: a kept session with it counts as none.
+    pub(super) fn refuse(&self, access_key_id: &str) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        *refused = Some(access_key_id.to_owned());
+    }
+
+    fn is_refused(&self, found: &Credential) -> bool {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.as_ref() == Some(&found.access_key_id)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -298,17 +313,16 @@ impl Chain {
         parameters.push(("SerialNumber", serial));
         let session = Session::new(&self.context, &parameters)?;
         let is_in_use = self.has_session.load(Ordering::Relaxed);
+        let kept = async || session.kept().await.filter(|kept| !self.is_refused(kept));
         let is_enough = |kept: &Credential| is_in_use || session::lasts(kept);
-        if let Some(kept) =
-            session.kept().await.filter(|kept| self.ask.is_none() || is_enough(kept))
-        {
+        if let Some(kept) = kept().await.filter(|kept| self.ask.is_none() || is_enough(kept)) {
             return Ok(kept);
         }
         // First, for a source that needs a code takes the turn, too.
         let source = source.await?;
         let _turn = session::TURN.lock().await;
         // Another lookup or process may have begun a session meanwhile.
-        let kept = session.kept().await;
+        let kept = kept().await;
         if let Some(kept) = kept.clone().filter(is_enough) {
             return Ok(kept);
         }

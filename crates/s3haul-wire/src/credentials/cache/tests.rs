@@ -310,6 +310,22 @@ async fn a_role_and_its_source_may_both_ask_for_codes() {
     assert_eq!(questions.lock().unwrap().len(), 2);
 }
 
+/// S3 went on refusing the session, which was read from its file again.
+#[tokio::test]
+async fn a_kept_session_that_was_refused_counts_as_none() {
+    let home = with_device().file(MFA_SESSION, &session("2999-01-01T00:00:00Z"));
+    let (ask, questions) = person();
+    let chain = Chain::new(home.context(), Some("a".to_owned()), None).asking(Some(ask));
+    let source = Source::Looked(Arc::new(Lookup::Chain(chain)));
+    let cache = CredentialsCache::with_source(source, None, &Env::system());
+    let held = cache.get().await.unwrap().unwrap();
+    assert_eq!(held.credentials.access_key_id, "KEPT");
+    assert!(cache.expire(held.generation));
+    let held = cache.get().await.unwrap().unwrap();
+    assert_eq!(held.credentials.access_key_id, "STSKEY0123456789");
+    assert_eq!(questions.lock().unwrap().len(), 1);
+}
+
 /// Where the session cannot be kept in its file, each client asked again.
 #[tokio::test]
 async fn a_session_without_a_file_is_kept_in_memory() {
