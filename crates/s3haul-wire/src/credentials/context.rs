@@ -62,6 +62,12 @@ pub(super) fn replace_file(path: &str, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// A file that only its owner may read, in a folder likewise. Blocks.
+pub(super) fn private_file(path: &str) -> io::Result<fs::File> {
+    private_folder(path)?;
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
 /// Makes the folder of a file.
 fn private_folder(path: &str) -> io::Result<()> {
     let Some(folder) = Path::new(path).parent() else { return Ok(()) };

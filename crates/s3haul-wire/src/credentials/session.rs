@@ -4,6 +4,7 @@
 //! A session that is about to end counts as none, as in botocore, unless it was in use before: the
 //! next code is asked for when the old session really ends.
 
+use std::fs::File;
 use std::io;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use reqsign_core::Context;
 use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::context::{read_cached, write_cached};
+use super::context::{private_file, read_cached, write_cached};
 use super::profile::failed;
 use crate::env::Ask;
 use crate::error::{Error, Result};
@@ -80,6 +81,20 @@ impl<'c> Session<'c> {
             session_token: Some(kept.session_token),
             expires_in: Some(ends),
         })
+    }
+
+    /// Held, like [`TURN`], during a question, by one of the processes that share the session: what
+    /// is typed for one of them serves all. `None` where the file cannot be made or locked.
+    pub(super) async fn lock(&self) -> Option<File> {
+        let path = format!("{}.lock", self.path);
+        let lock = move || {
+            let file = private_file(&path)?;
+            file.lock()?;
+            io::Result::Ok(file)
+        };
+        let locked = tokio::task::spawn_blocking(lock).await;
+        let locked = locked.map_err(io::Error::other).flatten();
+        locked.inspect_err(|error| tracing::debug!(%error, "the session is not locked")).ok()
     }
 
     /// Keeps one for others; for this process only, where the file cannot be written.

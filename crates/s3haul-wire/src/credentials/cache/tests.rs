@@ -310,6 +310,21 @@ async fn a_role_and_its_source_may_both_ask_for_codes() {
     assert_eq!(questions.lock().unwrap().len(), 2);
 }
 
+/// Processes on one terminal asked at once, each for a code of its own.
+#[tokio::test]
+async fn the_session_is_locked_against_other_processes_during_a_question() {
+    let home = with_device();
+    let lock = home.folder.path().join(format!("{MFA_SESSION}.lock"));
+    let ask = move |_: &str| {
+        let other = std::fs::File::open(&lock).unwrap();
+        assert!(matches!(other.try_lock(), Err(std::fs::TryLockError::WouldBlock)));
+        Ok("123456".to_owned())
+    };
+    let chain = Chain::new(home.context(), Some("a".to_owned()), None);
+    let found = chain.asking(Some(Arc::new(ask))).provide().await.unwrap();
+    assert_eq!(found.access_key_id, "STSKEY0123456789");
+}
+
 /// S3 went on refusing the session, which was read from its file again.
 #[tokio::test]
 async fn a_kept_session_that_was_refused_counts_as_none() {
