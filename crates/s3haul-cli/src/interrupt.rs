@@ -12,18 +12,10 @@ use crate::exit;
 /// A signal came.
 static HAS_COME: AtomicBool = AtomicBool::new(false);
 
-/// Whether a signal came.
+/// Whether a signal came; what it cancels is cancelled then.
 #[cfg(unix)]
 pub(crate) fn has_come() -> bool {
-    HAS_COME.load(Ordering::Relaxed)
-}
-
-/// Sends this process the signal of Ctrl-C, which was typed where it is only a key.
-#[cfg(unix)]
-pub(crate) fn raise() {
-    HAS_COME.store(true, Ordering::Relaxed);
-    // A process may signal itself.
-    _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+    HAS_COME.load(Ordering::Acquire)
 }
 
 /// Cancellation by signals. Dropping it stops listening.
@@ -87,15 +79,17 @@ impl Interrupt {
 
 async fn run(mut signals: Signals, token: CancellationToken, by_terminate: Arc<AtomicBool>) {
     let first = signals.next().await;
-    HAS_COME.store(true, Ordering::Relaxed);
     by_terminate.store(first == Signal::Terminate, Ordering::Relaxed);
     token.cancel();
+    HAS_COME.store(true, Ordering::Release);
     signals.next().await;
     end_process();
 }
 
 #[expect(clippy::exit, reason = "the user asked a second time: nothing is to be waited for")]
 fn end_process() {
+    #[cfg(unix)]
+    crate::terminal::restore();
     std::process::exit(i32::from(exit::INTERRUPTED));
 }
 

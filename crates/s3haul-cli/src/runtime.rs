@@ -41,5 +41,8 @@ fn run<T>(workers: usize, future: impl Future<Output = Result<T, Failure>>) -> R
         .map_err(|error| Failure::other(format!("cannot start threads: {error}")))?;
     let result = runtime.block_on(future);
     runtime.shutdown_timeout(SHUTDOWN_WAIT);
+    // A question may be open on a thread that was not waited for.
+    #[cfg(unix)]
+    crate::terminal::restore();
     result
 }

@@ -245,8 +245,10 @@ fn start_job<'a>(
         let start = shards::start(args, flags, (request, machine), settings.client, printer);
         Box::pin(async move {
             tokio::select! {
-                result = start => result,
+                // The error of what was cancelled is none.
+                biased;
                 () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+                result = start => result,
             }
         }) as Running<'_>
     };
@@ -421,8 +423,10 @@ impl Work<'_> {
                 Box::pin(transfer::run(*settings, printer, interrupt)).await
             }
             Self::Query(command) => tokio::select! {
-                result = command => result,
+                // The error of what was cancelled is none.
+                biased;
                 () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+                result = command => result,
             },
             Self::Whole(_, command) => command(Arc::clone(interrupt)).await,
         }

@@ -10,7 +10,7 @@ mod screen;
 mod text;
 
 #[cfg(unix)]
-pub(crate) use ask::ask;
+pub(crate) use ask::{ask, restore};
 pub(crate) use canvas::{Canvas, split, width};
 pub(crate) use keys::Key;
 pub(crate) use lines::{Line, help, scroll};

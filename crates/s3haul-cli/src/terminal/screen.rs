@@ -133,10 +133,16 @@ pub(crate) fn read_inputs(
 /// read of crossterm would never end.
 #[cfg(unix)]
 fn wait_for_input() -> io::Result<()> {
+    has_input(&io::stdin()).map(drop)
+}
+
+/// Whether there is something to read of a terminal, which is waited for, not for long. Fails where
+/// the terminal has gone.
+#[cfg(unix)]
+pub(super) fn has_input(input: &impl std::os::fd::AsFd) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec};
     let wait = Timespec::try_from(READ_WAIT).map_err(io::Error::other)?;
-    let input = io::stdin();
-    let mut polled = [PollFd::new(&input, PollFlags::IN)];
+    let mut polled = [PollFd::new(input, PollFlags::IN)];
     match rustix::event::poll(&mut polled, Some(&wait)) {
         // A new size, for instance.
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -145,7 +151,7 @@ fn wait_for_input() -> io::Result<()> {
     if polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
         return Err(io::Error::other("it has gone"));
     }
-    Ok(())
+    Ok(polled[0].revents().contains(PollFlags::IN))
 }
 
 #[cfg(not(unix))]

@@ -59,9 +59,10 @@ fn bench() -> (Bench, Arc<Mutex<Vec<String>>>) {
 }
 
 fn start(bench: &Bench, words: &str) -> Terminal {
-    let inner = format!("unset AWS_ENDPOINT_URL; exec {BINARY} {words} --profile with-code");
+    let inner =
+        format!("echo $$ > pid; unset AWS_ENDPOINT_URL; exec {BINARY} {words} --profile with-code");
     let shown = "stty -a | tr ' ;' '\\n' | grep -x -e icanon -e echo";
-    let script = format!("sh -c '{inner}'; echo \"status: $?\"; {shown}; read line");
+    let script = format!("trap : INT; sh -c '{inner}'; echo \"status: $?\"; {shown}; read line");
     Terminal::run(bench, &script, SIZES[1])
 }
 
@@ -119,16 +120,44 @@ fn an_interrupt_ends_the_question() {
     if !has_tmux() {
         return;
     }
-    let (bench, asked) = bench();
-    for (words, status) in
-        [("ls s3://box", "status: 130"), ("cp --recursive s3://box down", "status: 1")]
-    {
+    for (words, status, is_key) in [
+        ("ls s3://box", "status: 130", true),
+        ("cp --recursive s3://box down", "status: 1", true),
+        ("ls s3://box", "status: 130", false),
+    ] {
+        let (bench, asked) = bench();
         let terminal = start(&bench, words);
         terminal.shows(QUESTION);
-        terminal.press(&["C-c"]);
+        if is_key {
+            terminal.press(&["C-c"]);
+        } else {
+            let mut kill = std::process::Command::new("kill");
+            assert!(kill.arg(bench.read("pid").trim()).status().unwrap().success());
+        }
         terminal.is_left(status);
+        assert!(asked.lock().unwrap().is_empty());
     }
-    assert!(asked.lock().unwrap().is_empty());
+}
+
+/// Each asked on its own, and each read some of what was typed.
+#[test]
+fn one_code_serves_processes_that_start_together() {
+    if !has_tmux() {
+        return;
+    }
+    let (bench, asked) = bench();
+    let list = format!("{BINARY} ls s3://box/a --profile with-code");
+    let script = format!(
+        "unset AWS_ENDPOINT_URL; seq 4 | xargs -P4 -I@ {list} > out; echo \"status: $?\"; \
+         stty -a | tr ' ;' '\\n' | grep -x -e icanon -e echo; read line"
+    );
+    let terminal = Terminal::run(&bench, &script, SIZES[1]);
+    terminal.shows(QUESTION);
+    terminal.type_text("123456");
+    terminal.press(&["Enter"]);
+    terminal.is_left("status: 0");
+    assert_eq!(bench.read("out").lines().count(), 4);
+    assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
 #[test]
