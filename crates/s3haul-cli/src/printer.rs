@@ -22,6 +22,8 @@ use crate::standard_streams;
 
 /// A buffer that is this full in bytes is written.
 const BUFFER_FULL: usize = 64 * 1024;
+/// Bytes that are held back at most while something else talks on the terminal.
+const HELD_MAX: usize = 1024 * 1024;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ struct Buffers {
     bar: Option<ProgressBar>,
     /// Columns that a progress line without a line feed occupies.
     covered: usize,
-    /// Something else talks on the terminal: all waits in the buffers.
+    /// Something else talks on the terminal: lines stay in the buffers until these are full.
     is_held: bool,
 }
 
@@ -211,7 +213,7 @@ impl Printer {
         buffers.bar = bar;
     }
 
-    /// Runs what talks on the terminal itself. Lines and progress wait meanwhile.
+    /// Runs a dialogue on the terminal. Lines are held back meanwhile, and progress is not shown.
     pub(crate) fn aside<T>(&self, talk: impl FnOnce() -> T) -> T {
         let bar = {
             let mut buffers = self.lock();
@@ -222,13 +224,11 @@ impl Printer {
             buffers.is_held = true;
             buffers.bar.clone()
         };
-        let result = match bar {
+        let _held = Held(self);
+        match bar {
             Some(bar) => bar.suspend(talk),
             None => talk(),
-        };
-        self.lock().is_held = false;
-        self.flush();
-        result
+        }
     }
 
     /// Whether something else talks on the terminal.
@@ -267,7 +267,8 @@ impl Printer {
     }
 
     fn write_out(&self, buffers: &mut Buffers) {
-        if buffers.is_held || (buffers.output.is_empty() && buffers.error.is_empty()) {
+        let size = buffers.output.len() + buffers.error.len();
+        if size == 0 || (buffers.is_held && size < HELD_MAX) {
             return;
         }
         let Buffers { output, error, bar, .. } = buffers;
@@ -314,6 +315,16 @@ impl Printer {
 impl Drop for Printer {
     fn drop(&mut self) {
         self.flush();
+    }
+}
+
+/// Lines are held back. Dropping it writes them.
+struct Held<'p>(&'p Printer);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_held = false;
+        self.0.flush();
     }
 }
 
@@ -456,6 +467,27 @@ impl Write for OutputStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_held_back_during_a_dialogue_up_to_a_bound() {
+        let written = Arc::<Mutex<usize>>::default();
+        let counted = Arc::clone(&written);
+        let count = move |bytes: &[u8]| *counted.lock().unwrap() += bytes.len();
+        let printer = Printer::handing_on(Arc::new(count), Arc::new(|_: &[u8]| {}));
+        let size = || *written.lock().unwrap();
+        let line = |length: usize| printer.output(|buffer| buffer.resize(length, b'x'));
+        printer.aside(|| {
+            line(BUFFER_FULL);
+            assert_eq!(size(), 0);
+            line(HELD_MAX);
+            assert_eq!(size(), HELD_MAX);
+        });
+        let talk = || printer.aside(|| panic!("a dialogue that fails"));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(talk)).unwrap_err();
+        assert!(!printer.is_held());
+        line(BUFFER_FULL);
+        assert_eq!(size(), HELD_MAX + BUFFER_FULL);
+    }
 
     #[test]
     fn lines_cover_the_progress_line_before_them() {
