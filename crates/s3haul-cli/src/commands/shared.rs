@@ -125,6 +125,9 @@ impl SharedClients {
     }
 }
 
+/// The region of the instance that this runs on, if it is one, once it was asked for.
+static REGION: tokio::sync::OnceCell<Option<String>> = tokio::sync::OnceCell::const_new();
+
 /// A client for the real world; a command of `run` shares it with others.
 pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
     match CLIENTS.try_with(Arc::clone) {
@@ -134,10 +137,11 @@ pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
 }
 
 /// The same for a request whose answer is about the region that it names: where none is configured
-/// it is that of the instance that this runs on, if it is one.
+/// it is that of the instance that this runs on, if it is one; it is asked for once in a process.
 pub(super) async fn client_of_region(mut config: ClientConfig) -> Result<Client, Failure> {
     if config.endpoint.region.is_none() && config.endpoint.url.is_none() {
-        config.endpoint.region = instance_region(&config, &Env::system()).await;
+        let found = REGION.get_or_init(async || instance_region(&config, &Env::system()).await);
+        config.endpoint.region = found.await.clone();
     }
     client(config)
 }

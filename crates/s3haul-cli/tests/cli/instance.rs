@@ -45,6 +45,7 @@ fn on_instance(bench: &Bench, address: SocketAddr, args: &str) -> Command {
     }
     command.env_remove("AWS_EC2_METADATA_DISABLED").env("AWS_MAX_ATTEMPTS", "1");
     command.env("AWS_EC2_METADATA_SERVICE_ENDPOINT", format!("http://{address}"));
+    command.env("AWS_METADATA_SERVICE_TIMEOUT", "60");
     command.env("HTTPS_PROXY", format!("http://{address}"));
     command
 }
@@ -83,4 +84,15 @@ fn mb_and_presign_take_the_region_of_the_instance() {
     on_instance(&bench, address, "ls s3://box").output().unwrap();
     let asked = taken();
     assert!(!asked.is_empty() && asked.iter().all(|line| line.starts_with("CONNECT")), "{asked:?}");
+}
+
+/// Each line of `run` asked again.
+#[test]
+fn the_region_of_the_instance_is_asked_for_once_in_a_process() {
+    let bench = Bench::new();
+    let (address, asked) = service();
+    bench.file("lines", "presign s3://box/a\npresign s3://box/b\n");
+    let output = on_instance(&bench, address, "run lines").output().unwrap();
+    assert_eq!(stdout(&output).matches("box.s3.eu-west-1.amazonaws.com").count(), 2, "{output:?}");
+    assert_eq!(asked.lock().unwrap().len(), 2, "a token and the region");
 }

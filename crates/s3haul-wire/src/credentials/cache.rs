@@ -127,8 +127,8 @@ fn chain(config: &ClientConfig, env: &Env, profile: Option<String>) -> Chain {
 }
 
 /// The region of the instance that this process runs on, by its metadata service; `None` where
-/// there is none, or where it is not to be asked. Takes as long as the configured limit and number of
-/// attempts allow.
+/// there is none, or where it is not to be asked. Takes as long as `AWS_METADATA_SERVICE_TIMEOUT`
+/// and `AWS_METADATA_SERVICE_NUM_ATTEMPTS` allow.
 pub async fn instance_region(config: &ClientConfig, env: &Env) -> Option<String> {
     let profile = match &config.credentials {
         CredentialsConfig::Profile(name) => Some(name.clone()),
