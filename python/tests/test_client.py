@@ -114,7 +114,7 @@ def test_nobody_is_asked_for_a_code(own: Bucket, tmp_path: Path) -> None:
         timeout=120,
     )
     assert "CredentialsError" in ended.stdout, ended
-    assert "an MFA code of m: nobody can be asked here" in ended.stdout, ended
+    assert "an MFA code of m: questions are not possible here" in ended.stdout, ended
 
 
 def test_sessions_of_boto3_and_botocore(own: Bucket) -> None:
