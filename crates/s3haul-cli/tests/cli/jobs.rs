@@ -304,6 +304,30 @@ fn what_failed_is_tried_again() {
 }
 
 #[test]
+fn what_a_list_names_and_was_moved_does_not_fail_where_the_move_goes_on() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
+    let row = |n: usize| format!("x/{}/{n:04}\n", n % 7);
+    bench.file("rows", &(0..FILES).map(row).collect::<String>());
+    bench.ok("rm s3://box/x/5/0005 --quiet");
+    let moved = bench.run("mv --from rows s3://box/x/ s3://box/y/ --no-progress --journal kept");
+    assert_eq!(moved.status.code(), Some(1), "{moved:?}");
+    let job: Value = serde_json::from_str(&bench.ok("jobs ls --json --journal kept")).unwrap();
+    let resume =
+        format!("jobs resume {} --no-progress --journal kept", job["id"].as_str().unwrap());
+    for _ in 0..2 {
+        let resumed = bench.run(&resume);
+        assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
+        let said = stderr(&resumed);
+        assert_eq!(said.matches("move failed: ").count(), 1, "{said}");
+        assert!(said.contains("move failed: s3://box/x/5/0005"), "{said}");
+    }
+    bench.ok("cp in/5/0005 s3://box/x/5/0005 --quiet");
+    let resumed = bench.lines(&resume);
+    assert_eq!(resumed, ["move: s3://box/x/5/0005 to s3://box/y/5/0005"]);
+}
+
+#[test]
 fn what_was_the_same_by_its_bytes_is_not_looked_at_again() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");

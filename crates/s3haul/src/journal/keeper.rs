@@ -236,6 +236,11 @@ impl Journal {
         left.filter(|position| !position.name.is_empty())
     }
 
+    /// Whether an earlier run began it.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.resumed.is_some()
+    }
+
     /// Whether an earlier run found something at the source.
     pub(crate) fn found_any(&self) -> bool {
         self.resumed.as_ref().is_some_and(|left| left.found_any)
@@ -306,7 +311,9 @@ impl Journal {
                 let Some(mark) = mark() else { return };
                 let done = Conclusion::Done(event.bytes);
                 let conclusion = if is_removal { Conclusion::Removed } else { done };
-                self.change(&Change::Concluded(mark, conclusion));
+                let change = Change::Concluded(mark, conclusion);
+                // What is moved is not there for a run that would do it again.
+                self.change_locked(&mut self.written(), &change, !event.is_move);
             }
             Outcome::Skipped => {
                 let Some(mark) = mark() else { return };
@@ -322,7 +329,7 @@ impl Journal {
                         error: error.to_string(),
                     });
                 }
-                self.change_locked(&mut written, &change);
+                self.change_locked(&mut written, &change, true);
             }
             Outcome::DryRun | Outcome::NotTried => {}
         }
@@ -365,20 +372,23 @@ impl Journal {
     }
 
     fn change(&self, change: &Change) {
-        self.change_locked(&mut self.written(), change);
+        self.change_locked(&mut self.written(), change, true);
     }
 
-    fn change_locked(&self, written: &mut Written, change: &Change) {
+    fn change_locked(&self, written: &mut Written, change: &Change, may_wait: bool) {
         if written.state.ignores(change) {
             return;
         }
         written.state.apply(change);
         let Some(log) = &mut written.log else { return };
-        // What is removed is not listed again: whether that was written down makes no difference,
-        // unless removals are counted.
-        let is_seen = matches!(change, Change::Concluded(_, Conclusion::Removed))
-            && !self.counts_removals.load(Ordering::Relaxed);
-        if !is_seen && let Err(source) = log.push(change) {
+        // A limit that counts the removals of all runs must know of each.
+        let may_wait = match change {
+            Change::Concluded(_, Conclusion::Removed) => {
+                !self.counts_removals.load(Ordering::Relaxed)
+            }
+            _ => may_wait,
+        };
+        if let Err(source) = log.push(change, may_wait) {
             let path = self.folder.join(&self.id);
             written.log = None;
             self.end_with(&JournalError::Io { doing: "write the journal", path, source });

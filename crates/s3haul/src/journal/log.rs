@@ -55,18 +55,18 @@ impl Log {
         Ok(Self { file, buffer, moved: 0 })
     }
 
-    /// Writes a change, or has it wait.
-    pub(crate) fn push(&mut self, change: &Change) -> io::Result<()> {
+    /// Writes a change, or has it wait where it may and is one of those that can.
+    pub(crate) fn push(&mut self, change: &Change, may_wait: bool) -> io::Result<()> {
         push_change(&mut self.buffer, change);
-        let may_wait = match change {
+        let can_wait = match change {
             Change::Concluded(_, Conclusion::Done(bytes)) => {
                 self.moved = self.moved.saturating_add(*bytes);
                 self.moved < MOVED_WAITING_MAX
             }
-            Change::Concluded(_, Conclusion::Skipped | Conclusion::Same) => true,
+            Change::Concluded(..) => true,
             _ => false,
         };
-        if may_wait && self.buffer.len() < WAITING_MAX { Ok(()) } else { self.flush() }
+        if may_wait && can_wait && self.buffer.len() < WAITING_MAX { Ok(()) } else { self.flush() }
     }
 
     /// Writes what waits.
@@ -276,14 +276,14 @@ mod tests {
             let mut log = Log::begin(File::create(&path).unwrap(), BOOT).unwrap();
             let changes: Vec<_> = numbers.into_iter().map(change).collect();
             for (index, change) in changes.iter().enumerate() {
-                log.push(change).unwrap();
+                log.push(change, true).unwrap();
                 let written = written();
                 prop_assert_eq!(&changes[..written.len()], &written[..]);
                 let waiting = &changes[written.len()..=index];
                 prop_assert!(waiting.len() < WAITING_MAX / 17);
                 let moved = waiting.iter().map(|change| match change {
                     Change::Concluded(_, Conclusion::Done(bytes)) => Some(*bytes),
-                    Change::Concluded(_, Conclusion::Skipped | Conclusion::Same) => Some(0),
+                    Change::Concluded(..) => Some(0),
                     _ => None,
                 });
                 let moved = moved.sum::<Option<u64>>();
@@ -304,7 +304,7 @@ mod tests {
         let mut writes = 0;
         for number in 0..1_000 {
             let before = length();
-            log.push(&Change::Concluded(Mark(number), Conclusion::Done(1))).unwrap();
+            log.push(&Change::Concluded(Mark(number), Conclusion::Done(1)), true).unwrap();
             writes += u32::from(length() > before);
         }
         assert!(length() > empty && writes < 10, "{writes}");

@@ -241,9 +241,10 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
     }
 }
 
-/// Whether an earlier run of a shard moved an object that is gone.
+/// Whether an earlier run, of the job or of a shard, moved an object that is gone.
 async fn was_moved(job: &Prepared, engine: &Engine, key: &str, error: &Error) -> bool {
-    let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done());
+    let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done())
+        || job.spec.journal.as_ref().is_some_and(|journal| journal.is_resumed());
     let is_moved = may_be_done && engine.settings.is_move && is_missing(error);
     let relative = key.strip_prefix(job.source_key()).unwrap_or_default();
     match job.plan.action {
