@@ -189,6 +189,29 @@ fn an_object_that_was_removed_again_is_not_brought_back_by_a_retry() {
     assert_eq!(bench.lines("versions s3://box/a").len(), 3, "both markers stay");
 }
 
+/// The marker on top was in a later batch, and taken for one of others.
+#[test]
+fn a_retry_removes_all_markers_of_a_key_however_far_apart_their_rows_are() {
+    let others: Vec<_> = (0..70).map(|number| format!("b{number}")).collect();
+    let mut keys = vec!["a"];
+    keys.extend(others.iter().map(String::as_str));
+    let bench = Bench::with_objects(&keys);
+    bench.ok("versioning enable s3://box");
+    bench.ok("rm s3://box --recursive --quiet");
+    bench.ok("rm s3://box/a --quiet");
+    bench.ok("undelete --recursive s3://box --dryrun --report dry.jsonl");
+    let report = bench.read("dry.jsonl").replace("dry_run", "failed");
+    let (of_a, mut rows): (Vec<_>, Vec<_>) =
+        report.lines().partition(|line| line.contains("s3://box/a\""));
+    // What is on top comes last, behind more rows than are looked at together.
+    let [top, below] = of_a[..] else { panic!("{report}") };
+    rows.insert(usize::from(!rows[0].contains("s3://box/b")), below);
+    rows.insert(rows.iter().rposition(|line| line.contains("s3://box/b")).unwrap() + 1, top);
+    bench.file("failed.jsonl", &(rows.join("\n") + "\n"));
+    bench.ok("undelete --recursive s3://box --retry-failed failed.jsonl");
+    assert_eq!(bench.lines("list s3://box --format keys").len(), 71);
+}
+
 /// Where versioning is suspended, an object that was written since is called `null`, too.
 #[test]
 fn what_is_no_longer_a_marker_is_not_removed_by_a_retry() {

@@ -33,7 +33,7 @@ use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::{ObjectHead, ObjectProperties};
 
 pub(crate) use make_way::make_way;
-use removals::LastKey;
+use removals::OtherRows;
 pub(crate) use removals::remove;
 
 /// Names that are looked at together.
@@ -54,8 +54,8 @@ pub(crate) struct ReportStream {
     /// The last row that is read; none: all are.
     through: Option<u64>,
     is_plan: bool,
-    /// The last key of the rows before, where they are about versions.
-    last: Option<LastKey>,
+    /// Where they are about versions.
+    others: OtherRows,
 }
 
 impl ReportStream {
@@ -64,12 +64,13 @@ impl ReportStream {
         let is_plan = names.is_plan();
         let through = range.through.as_ref().and_then(|through| through.parse().ok());
         if range.after.starts_with(OF_REMOVALS) {
-            return Ok(Self { names: None, rows: 0, through, is_plan, last: None });
+            let others = OtherRows::new(names, None);
+            return Ok(Self { names: None, rows: 0, through, is_plan, others });
         }
         let rows = range.after.parse().unwrap_or(0);
-        let (names, last) = open(names, rows).await?;
-        let last = last.as_ref().and_then(LastKey::of);
-        Ok(Self { names: Some(names), rows, through, is_plan, last })
+        let (behind, last) = open(names, rows).await?;
+        let others = OtherRows::new(names, last.as_ref());
+        Ok(Self { names: Some(behind), rows, through, is_plan, others })
     }
 
     /// How far it was read, for a journal; none for a report, whose rows may be looked at again.
@@ -104,7 +105,7 @@ impl ReportStream {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
             return blocking(move || files(&job, &engine, &batch)).await.map(Some);
         }
-        objects(job, engine, &batch, &mut self.last).await.map(Some)
+        objects(job, engine, &batch, &mut self.others).await.map(Some)
     }
 }
 
@@ -275,19 +276,19 @@ struct Row<'a> {
     expected: Option<Box<Expected>>,
 }
 
-/// Objects that are named, as they are now, behind the last of those before.
+/// Objects that are named, as they are now.
 async fn objects(
     job: &Prepared,
     engine: &Engine,
     batch: &[Named],
-    last: &mut Option<LastKey>,
+    others: &mut OtherRows,
 ) -> Result<SourceBatch> {
     let looked = batch.iter().map(|named| object(job, engine, named));
     let mut rows = Vec::with_capacity(batch.len());
     for row in join_all(looked).await {
         rows.extend(row?);
     }
-    let rows = removals::still_old(job, engine, rows, last).await;
+    let rows = removals::still_old(job, engine, rows, others).await?;
     let planned: Vec<_> = rows.iter().map(|row| head_of(row.expected.as_deref())).collect();
     let listed = rows.iter().zip(&planned).map(|(row, planned)| {
         let head = row.head.as_deref().unwrap_or(planned);

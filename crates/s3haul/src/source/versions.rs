@@ -97,8 +97,8 @@ pub(crate) struct FoundVersion {
 pub(crate) struct FoundVersions {
     /// Those that were looked for, by their ids.
     pub(crate) found: HashMap<String, FoundVersion>,
-    /// The first that the rule takes is none of these.
-    pub(crate) has_other_top: bool,
+    /// The first that the rule takes, if it is none of these.
+    pub(crate) other_top: Option<String>,
 }
 
 /// Looks for some versions and delete markers of a key. Nothing is listed once all are found.
@@ -131,7 +131,7 @@ pub(crate) async fn look_up(
             let id = id.unwrap_or_else(|| NO_VERSION.to_owned());
             let is_wanted = wanted.contains(&*id);
             if is_taken {
-                top.get_or_insert(is_wanted);
+                top.get_or_insert_with(|| (!is_wanted).then(|| id.clone()));
             }
             if is_wanted {
                 let (size, etag) = (version.size, version.etag);
@@ -139,7 +139,7 @@ pub(crate) async fn look_up(
             }
         }
     }
-    Ok(FoundVersions { found, has_other_top: top == Some(false) })
+    Ok(FoundVersions { found, other_top: top.flatten() })
 }
 
 fn one_key<'a>(job: &'a Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {

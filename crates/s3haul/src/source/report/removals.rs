@@ -4,7 +4,8 @@
 //! all, unless that was asked for: a source that is gone has no names either. And what `rm` asks
 //! again of what it failed at.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::ErrorKind as IoKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -91,7 +92,7 @@ pub(crate) async fn is_still_taken(
 }
 
 /// The last key of the rows before: more of its versions may follow.
-pub(super) struct LastKey {
+struct LastKey {
     key: String,
     /// Another marker is on top than the rows have.
     is_hidden_anew: bool,
@@ -99,9 +100,50 @@ pub(super) struct LastKey {
 
 impl LastKey {
     /// The key of a row that was read over.
-    pub(super) fn of(named: &Named) -> Option<Self> {
+    fn of(named: &Named) -> Option<Self> {
         let Location::Object(name) = &named.source else { return None };
         Some(Self { key: name.key.clone(), is_hidden_anew: false })
+    }
+}
+
+/// What is known of the rows about versions that are not at hand.
+pub(super) struct OtherRows {
+    names: Arc<dyn NameSource>,
+    last: Option<LastKey>,
+    /// Keys and versions of all rows of a report, once they were needed: each as a hash, 16 bytes.
+    all: Option<HashSet<u64>>,
+    hashing: RandomState,
+}
+
+impl OtherRows {
+    pub(super) fn new(names: &Arc<dyn NameSource>, last: Option<&Named>) -> Self {
+        let (names, last) = (Arc::clone(names), last.and_then(LastKey::of));
+        Self { names, last, all: None, hashing: RandomState::new() }
+    }
+
+    /// Reads all rows. Those of a plan are in order, so that the last key is enough.
+    async fn read(&mut self) -> Result<()> {
+        if self.all.is_some() || self.names.is_plan() {
+            return Ok(());
+        }
+        let (names, hashing) = (Arc::clone(&self.names), self.hashing.clone());
+        let read = move || {
+            let mut all = HashSet::new();
+            for named in names.names()? {
+                if let Location::Object(name) = named?.source {
+                    all.insert(hashing.hash_one((&*name.key, name.version_id.as_deref())));
+                }
+            }
+            Ok::<_, Error>(all)
+        };
+        self.all = Some(blocking(read).await?);
+        Ok(())
+    }
+
+    /// Whether a report has this row.
+    fn has(&self, key: &str, version_id: &str) -> bool {
+        let hash = self.hashing.hash_one((key, Some(version_id)));
+        self.all.as_ref().is_some_and(|all| all.contains(&hash))
     }
 }
 
@@ -113,9 +155,9 @@ pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
     rows: Vec<Row<'n>>,
-    last: &mut Option<LastKey>,
-) -> Vec<Row<'n>> {
-    let Some(rule) = job.spec.versions.and_then(of_any_age) else { return rows };
+    others: &mut OtherRows,
+) -> Result<Vec<Row<'n>>> {
+    let Some(rule) = job.spec.versions.and_then(of_any_age) else { return Ok(rows) };
     let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for row in rows.iter().filter(|row| may_be_other(row, rule)) {
         by_key.entry(row.place.key).or_default().extend(row.place.version_id);
@@ -124,12 +166,18 @@ pub(super) async fn still_old<'n>(
         (key, look_up(job, engine, (key, rule), &versions).await)
     });
     let found: HashMap<_, _> = join_all(asked).await.into_iter().collect();
-    let before = last.take();
+    let other_top = |key: &str| match found.get(key)? {
+        Ok(found) if matches!(rule, VersionRule::Hiding { .. }) => found.other_top.as_deref(),
+        _ => None,
+    };
+    if rows.iter().any(|row| other_top(row.place.key).is_some()) {
+        others.read().await?;
+    }
+    let before = others.last.take();
     let is_hidden_anew = |key: &str| match &before {
-        _ if !matches!(rule, VersionRule::Hiding { .. }) => false,
-        // What is on top may be among the rows before.
+        // What is on top may be among the rows before, or, of a report, among any.
         Some(before) if before.key == key => before.is_hidden_anew,
-        _ => found.get(key).is_some_and(|found| matches!(found, Ok(found) if found.has_other_top)),
+        _ => other_top(key).is_some_and(|top| !others.has(key, top)),
     };
     let is_old = |row: &Row<'_>| {
         let (key, version_id) = (row.place.key, row.place.version_id);
@@ -159,8 +207,8 @@ pub(super) async fn still_old<'n>(
     let end = rows.last().map(|row| row.place.key);
     let end = end.map(|key| LastKey { key: key.to_owned(), is_hidden_anew: is_hidden_anew(key) });
     let rows = rows.into_iter().filter(is_old).collect();
-    *last = end.or(before);
-    rows
+    others.last = end.or(before);
+    Ok(rows)
 }
 
 /// A rule about removals without its times and numbers: these were asked when the rows were
