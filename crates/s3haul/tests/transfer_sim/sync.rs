@@ -516,6 +516,37 @@ async fn a_folder_without_files_makes_way_for_a_file() {
     }
 }
 
+/// It could be removed while something was written into it.
+#[tokio::test(start_paused = true)]
+async fn a_folder_stays_where_it_is_written_to_holds_a_link_or_nothing_is_done() {
+    for (key, is_dry, is_link) in [
+        (Some("x/d/e"), false, false),
+        (Some("x/./d/e"), false, false),
+        (None, false, true),
+        (None, true, false),
+    ] {
+        let world = World::new();
+        world.object("x/d", b"new").await;
+        if let Some(key) = key {
+            world.object(key, b"new").await;
+            // So that it comes after the removals.
+            let late = Fault::new(Effect::slow_down()).operation("GetObject").key(key);
+            world.sim.weather().push(late.times(1));
+        }
+        std::fs::create_dir_all(world.path("out/d/empty")).unwrap();
+        if is_link {
+            std::os::unix::fs::symlink("gone", world.path("out/d/link")).unwrap();
+        }
+        let spec = spec(&world, "s3://bucket/x", "out", deleting());
+        let spec = TransferSpec { dry_run: is_dry, ..spec };
+        let summary = world.run(spec).await.unwrap();
+        let failed = u64::from(!is_dry);
+        assert_eq!((summary.failed, summary.fatal), (failed, false), "{:?}", world.log.lines());
+        assert!(world.path("out/d/empty").is_dir(), "{key:?} {is_dry} {is_link}");
+        assert_eq!(world.path("out/d/e").exists(), key.is_some());
+    }
+}
+
 /// One in the way of a download stays, if it may not be removed.
 #[tokio::test(start_paused = true)]
 async fn what_a_limit_in_percent_refuses_is_not_in_the_way_of_others() {

@@ -1,12 +1,12 @@
 //! The directory that a job writes below.
 
-use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, DirEntry, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::directories::{Directories, open_root};
@@ -153,13 +153,13 @@ impl TargetRoot {
 
     /// Removes a folder that has nothing but folders, so that a file can take its place; one that
     /// has anything else stays as it is. Blocks.
-    pub(crate) fn remove_hollow(&self, relative: &str) {
+    pub(crate) fn remove_empty_tree(&self, relative: &str) {
         let Ok((directory, name)) = names::split_removable(relative) else { return };
         let Ok(Some(parent)) = self.directories.find_without_links(directory) else { return };
         let (parent, name) = (parent.as_fd(), name.as_ref());
-        if is_hollow(parent, name, LEVELS_MAX, false) == Ok(true) {
+        if is_empty_tree(parent, name, LEVELS_MAX) == Ok(true) {
             // What came meanwhile keeps its folder.
-            let _ = is_hollow(parent, name, LEVELS_MAX, true);
+            let _ = remove_empty_tree(parent, name, LEVELS_MAX);
         }
     }
 
@@ -184,27 +184,44 @@ impl TargetRoot {
     }
 }
 
-/// Whether a folder has nothing but such folders; they are removed on request.
-fn is_hollow(
-    parent: BorrowedFd<'_>,
-    name: &OsStr,
-    levels: usize,
-    removes: bool,
-) -> rustix::io::Result<bool> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-    for entry in Dir::read_from(&folder)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        let is_itself = name == "." || name == "..";
-        if !is_itself && (levels == 0 || !is_hollow(folder.as_fd(), name, levels - 1, removes)?) {
+/// Whether a folder has nothing but such folders.
+fn is_empty_tree(parent: BorrowedFd<'_>, name: &OsStr, levels: usize) -> rustix::io::Result<bool> {
+    let folder = open_folder(parent, name)?;
+    for name in names_in(&folder)? {
+        if levels == 0 || !is_empty_tree(folder.as_fd(), &name?, levels - 1)? {
             return Ok(false);
         }
     }
-    if removes {
-        rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?;
-    }
     Ok(true)
+}
+
+/// Removes such a folder.
+fn remove_empty_tree(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    levels: usize,
+) -> rustix::io::Result<()> {
+    let folder = open_folder(parent, name)?;
+    for name in names_in(&folder)? {
+        let levels = levels.checked_sub(1).ok_or(Errno::NOTEMPTY)?;
+        remove_empty_tree(folder.as_fd(), &name?, levels)?;
+    }
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+fn open_folder(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// The names in a folder.
+fn names_in(
+    folder: &OwnedFd,
+) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<OsString>>> {
+    let name = |entry: DirEntry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+    let is_below = |name: &OsString| name != "." && name != "..";
+    let names = Dir::read_from(folder)?.map(move |entry| entry.map(name));
+    Ok(names.filter(move |name| name.as_ref().map_or(true, is_below)))
 }
 
 fn check_length(name: &str, path: &Path) -> Result<()> {

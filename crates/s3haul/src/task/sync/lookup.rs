@@ -59,13 +59,18 @@ pub(super) trait Targeted: Action + Sync {
         name: &str,
     ) -> impl Future<Output = Result<Option<OwnedEntry>>> + Send;
 
+    /// Whether it is of a file that is missing.
+    fn is_of_missing(&self) -> bool {
+        false
+    }
+
     /// Whether a folder stands where the target is to be. Blocks.
     fn meets_folder(&self, _place: &Self::Place) -> bool {
         false
     }
 
-    /// Removes that folder if no file is in it. Blocks.
-    fn remove_folder(&self, _place: &Self::Place) {}
+    /// Removes a folder if no file is in it. Blocks.
+    fn remove_folder(_place: &Self::Place, _name: &str) {}
 }
 
 impl Targeted for UploadAction {
@@ -103,13 +108,17 @@ impl Targeted for DownloadAction {
         Ok(file(folder, name).await)
     }
 
+    fn is_of_missing(&self) -> bool {
+        self.reason == Some(Reason::Missing)
+    }
+
     fn meets_folder(&self, target: &DownloadTarget) -> bool {
         matches!(target, DownloadTarget::Below(root) if root.is_folder(&self.relative))
     }
 
-    fn remove_folder(&self, target: &DownloadTarget) {
+    fn remove_folder(target: &DownloadTarget, name: &str) {
         if let DownloadTarget::Below(root) = target {
-            root.remove_hollow(&self.relative);
+            root.remove_empty_tree(name);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a `sync` decides on each name, and the queues that it goes to.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -90,6 +90,10 @@ struct Decided<A, D> {
     /// Downloads that need a folder where a file stands whose removal waits for the end, or whose
     /// place is a folder that may have no files by then.
     waiting: Vec<A>,
+    /// The folders in the place of those, below which no download is.
+    folders: BTreeSet<String>,
+    /// A download is written to another name than its key, so that it may have come before those.
+    has_respelled: bool,
     /// Bytes of the transfers.
     bytes: u64,
 }
@@ -127,6 +131,8 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
             held: BTreeMap::new(),
             doubtful: BTreeMap::new(),
             waiting: Vec::new(),
+            folders: BTreeSet::new(),
+            has_respelled: false,
             bytes: 0,
         },
         guard: RemovalGuard::new(limit).after(removed),
@@ -147,7 +153,9 @@ pub(crate) async fn plan<A: Targeted, D: Action>(
                 drop(removals);
                 removed.cancelled().await;
                 // Where files stay, these fail.
-                let waiting = clear_folders(job, engine, &place, planner.decided.waiting).await;
+                let Decided { waiting, mut folders, .. } = planner.decided;
+                keep_folders_of(&waiting, &mut folders);
+                remove_folders::<A>(engine, &place, folders).await;
                 let _ = transfers.push(waiting).await;
             }
             engine.report.plan_complete();
@@ -195,30 +203,28 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
 }
 
 /// Whether a folder without files gives way to a file.
-fn clears_folders(job: &Prepared) -> bool {
+fn may_remove_folders(job: &Prepared) -> bool {
     let spec = &job.spec;
     let is_kept = spec.dry_run || spec.no_overwrite || spec.shard.is_some();
     spec.sync.delete && job.plan.action == ActionKind::Download && !is_kept
 }
 
-/// Removes the folders in the way of actions, where no files are left in them.
-async fn clear_folders<A: Targeted>(
-    job: &Prepared,
-    engine: &Engine,
-    place: &A::Place,
-    actions: Vec<A>,
-) -> Vec<A> {
-    if !clears_folders(job) || engine.report.ends_early() || engine.stop.is_cancelled() {
-        return actions;
+/// Takes out the folders that something is written below.
+fn keep_folders_of<A: Targeted>(actions: &[A], folders: &mut BTreeSet<String>) {
+    if !folders.is_empty() {
+        for folder in actions.iter().flat_map(|action| folders_of(action.target_name())) {
+            folders.remove(folder);
+        }
+    }
+}
+
+/// Removes folders that downloads wait for, where no files are left in them.
+async fn remove_folders<A: Targeted>(engine: &Engine, place: &A::Place, folders: BTreeSet<String>) {
+    if folders.is_empty() || engine.report.ends_early() || engine.stop.is_cancelled() {
+        return;
     }
     let place = place.clone();
-    blocking(move || {
-        for action in &actions {
-            action.remove_folder(&place);
-        }
-        actions
-    })
-    .await
+    blocking(move || folders.iter().for_each(|folder| A::remove_folder(&place, folder))).await;
 }
 
 /// An action of a plan, with both sides as they were found.
@@ -456,15 +462,25 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
     /// Has downloads wait for the end where a folder is in their place, whose files come later in
     /// order.
     async fn without_folders(&mut self, transfers: Vec<A>) -> Vec<A> {
-        if !clears_folders(self.job) || self.decided.waiting.len() >= HELD_MAX {
+        if transfers.is_empty() || !may_remove_folders(self.job) {
             return transfers;
         }
-        let place = self.plan.place.clone();
-        let (late, now) = blocking(move || {
-            transfers.into_iter().partition::<Vec<_>, _>(|action| action.meets_folder(&place))
-        })
-        .await;
-        self.decided.waiting.extend(late);
+        let is_respelled = |action: &A| matches!(collapse(action.target_name()), Cow::Owned(_));
+        self.decided.has_respelled |= transfers.iter().any(is_respelled);
+        let (mut late, mut now) = (Vec::new(), transfers);
+        if self.decided.waiting.len() < HELD_MAX && now.iter().any(A::is_of_missing) {
+            let place = self.plan.place.clone();
+            let meets = move |action: &A| action.is_of_missing() && action.meets_folder(&place);
+            (late, now) = blocking(move || now.into_iter().partition(meets)).await;
+        }
+        let Decided { waiting, folders, has_respelled, .. } = &mut self.decided;
+        folders.extend(late.iter().map(|action| action.target_name().to_owned()));
+        waiting.extend(late);
+        // One below which something is written stays.
+        if *has_respelled {
+            folders.clear();
+        }
+        keep_folders_of(&now, folders);
         now
     }
 
