@@ -124,12 +124,17 @@ fn a_fifo_without_a_reader_is_named_and_does_not_delay_the_end() {
                 std::thread::sleep(Duration::from_millis(2));
             }
             let said = bench.read("errors");
+            assert!(said.starts_with("warning: waiting for a reader of the FIFO `"), "{said}");
             if is_read {
                 assert_eq!(std::fs::read(bench.path("p")).unwrap().len(), size);
             } else {
                 send("-INT", &child);
             }
-            assert!(said.starts_with("warning: waiting for a reader of the FIFO `"), "{said}");
+            let begun = Instant::now();
+            while child.try_wait().unwrap().is_none() {
+                assert!(begun.elapsed() < Duration::from_secs(20), "30 s for a thread: {key}");
+                std::thread::sleep(Duration::from_millis(2));
+            }
             assert_eq!(child.wait().unwrap().code(), Some(i32::from(!is_read)), "{key}");
         }
     }

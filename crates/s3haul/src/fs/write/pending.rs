@@ -145,13 +145,18 @@ impl From<SystemTime> for Finish {
 impl PendingFile {
     /// Starts a file at a path the user named: missing parents are created, links on the way are
     /// followed, and a device or FIFO (also behind a link, such as `/dev/stdout`) is written
-    /// directly.
+    /// directly. A reader of a FIFO is waited for.
     pub fn at(path: &Path) -> Result<Self> {
-        Self::at_for(path, Access::ByUmask)
+        Self::begin_at(path, Access::ByUmask, OFlags::empty())
     }
 
-    /// The same, with explicit read access while the file is written.
+    /// The same, with explicit read access while the file is written; without a reader a FIFO
+    /// cannot be opened.
     pub fn at_for(path: &Path, access: Access) -> Result<Self> {
+        Self::begin_at(path, access, OFlags::NONBLOCK)
+    }
+
+    fn begin_at(path: &Path, access: Access, how: OFlags) -> Result<Self> {
         let directory = folder_of(path);
         if !directory.is_dir() {
             std::fs::create_dir_all(directory)
@@ -161,7 +166,7 @@ impl PendingFile {
         match rustix::fs::stat(path) {
             // Whatever `/dev/stdout` leads to, its name must not be replaced by a file.
             Ok(_) if directory == Path::new("/dev") => Self::open_direct(place, OFlags::empty()),
-            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty(), access),
+            Ok(stat) => Self::create_over(place, stat.st_mode, how, access),
             Err(_) => Self::create_temporary(place, access),
         }
     }

@@ -339,6 +339,17 @@ fn long_names_work_up_to_the_limit() {
     assert!(text.contains("could not create directory"), "{text}");
 }
 
+/// It was waited for in a thread that nothing could end.
+#[test]
+fn a_named_fifo_whose_reader_is_gone_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("p");
+    let fifo = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, 0o600.into(), 0).unwrap();
+    let error = PendingFile::at_for(&path, Access::ByUmask).err().unwrap().to_string();
+    assert!(error.contains("nothing is there that reads"), "{error}");
+}
+
 #[test]
 fn special_files_are_written_in_order() {
     let pending = PendingFile::at(std::path::Path::new("/dev/null")).unwrap();
