@@ -32,7 +32,8 @@ pub(crate) fn start_downloads(
 fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadAction>) {
     // Of a sync, too: its walk shows no FIFO, and no file whose key is spelled otherwise.
     let no_overwrite = job.spec.no_overwrite;
-    let (guard, is_planned) = (job.case_guard.clone(), job.spec.names.is_some());
+    let guard = job.case_guard.clone();
+    let is_planned = job.spec.names.as_ref().is_some_and(|names| names.is_plan());
     if !no_overwrite && guard.is_none() {
         return;
     }
