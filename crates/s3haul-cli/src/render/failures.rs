@@ -148,7 +148,8 @@ fn of_text(message: &str) -> Option<String> {
     });
     let lower = message.to_lowercase();
     let is_late = lower.contains("timeout on endpoint") || lower.contains("timed out");
-    let is_changed = lower.contains(" has changed since this was planned");
+    let is_changed = lower.contains(" has changed since this was planned")
+        || lower.contains(", which a plan does not replace");
     let other = is_late.then_some("timed out").or(is_changed.then_some(CHANGED));
     system.or(other).map(str::to_owned)
 }
@@ -252,6 +253,13 @@ mod tests {
 
     fn local(number: i32) -> Error {
         Error::local("could not write", "f".as_ref(), io::Error::from_raw_os_error(number))
+    }
+
+    /// That it can be tried again was advised, for ever.
+    #[test]
+    fn a_link_that_a_plan_does_not_replace_makes_it_wrong() {
+        let message = "the target is a symbolic link, which a plan does not replace";
+        assert_eq!(of_text(message).as_deref(), Some(CHANGED));
     }
 
     #[test]
