@@ -55,9 +55,7 @@ impl Closing<'_> {
         let retry = advice.and_then(|advice| advice.command);
         (summary.failed > 0).then_some(Failed { causes, retry })
     }
-}
 
-impl Closing<'_> {
     /// What is said where all that failed would fail alike for ever.
     fn lasting(&self, summary: &Summary) -> Option<Advice> {
         if summary.cancelled || ended_early(summary) {
