@@ -17,6 +17,7 @@ use super::listing::{Entries, PageWorker, SelectedPage, for_each_asked_page, not
 use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
+use crate::manifest::is_ambiguous;
 use crate::printer::{Output, OutputStream, Printer};
 use crate::render::listing::{
     Entry, Format, ParquetTable, RowFormat, RowStyle, push_requests, push_summary,
@@ -126,7 +127,7 @@ async fn list_rows(way: &Way<'_>, output: &Arc<Output>) -> Result<Totals, Failur
     let output = Arc::clone(output);
     let rows = move || {
         let (format, fields, bucket) = &format;
-        RowFormat::new(*format, fields, bucket, style)
+        RowFormat::new(*format, fields, bucket, style).with_addresses_of(is_ambiguous)
     };
     if settings.task.header {
         let mut header = Vec::new();

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use s3haul::job::value::ManifestFormat;
 
 use super::row::Column;
-use crate::render::listing::is_json;
 use crate::report::Records;
 
 /// How a manifest is read.
@@ -18,9 +17,10 @@ pub(super) enum Format {
     Parquet,
     /// A table in ORC, which is refused.
     Orc,
-    /// What `list` and `uploads ls` print as text or tsv, which is refused: its lines would be
-    /// taken for keys.
+    /// What `list` prints as text or tsv, which is refused: its lines would be taken for keys.
     Listing,
+    /// The same of `uploads ls`.
+    Uploads,
     /// Lines or comma-separated values, which is refused: one taken for the other names other
     /// objects.
     Unclear,
@@ -51,7 +51,7 @@ impl Format {
     /// the command.
     pub(super) fn of(asked: Option<ManifestFormat>, name: &str, bucket: &str, head: &[u8]) -> Self {
         let first = first_line(head);
-        let is_json = is_json(&first);
+        let is_json = first.trim_start().starts_with('{');
         match asked {
             Some(ManifestFormat::Lines) => Self::Text(TextFormat::Lines),
             Some(ManifestFormat::Csv) => Self::Text(TextFormat::Csv),
@@ -63,6 +63,7 @@ impl Format {
             None if head.starts_with(b"PAR1") => Self::Parquet,
             None if head.starts_with(b"ORC") && head.contains(&0) => Self::Orc,
             None if is_json && is_inventory(head) => Self::Inventory,
+            None if is_upload(&first) => Self::Uploads,
             None if is_listing(&first) => Self::Listing,
             None => match TextFormat::found(name, &first, is_json) {
                 TextFormat::Guessed if is_unclear(&first, bucket) => Self::Unclear,
@@ -70,6 +71,15 @@ impl Format {
             },
         }
     }
+}
+
+/// Whether a list that begins with a key would be taken for something else than keys. Most keys are
+/// told at a glance, as there may be millions of them.
+pub(crate) fn is_ambiguous(key: &str, bucket: &str) -> bool {
+    let is_special = |byte: &u8| matches!(byte, b',' | b' ' | b'"' | b'{');
+    let begins_so = key.starts_with(['k', 'K', '_', 'P']);
+    (begins_so || key.as_bytes().iter().any(is_special))
+        && Format::of(None, "", bucket, key.as_bytes()) != Format::Text(TextFormat::Guessed)
 }
 
 impl TextFormat {
@@ -100,8 +110,8 @@ fn is_inventory(head: &[u8]) -> bool {
     text.contains("\"sourceBucket\"") && text.contains("\"destinationBucket\"")
 }
 
-/// Whether a line begins as one of `ls` does, with a time and a size or as that of a folder, or as
-/// one of `uploads ls`, with an id in the place of a size, or is the header of a table with tabs.
+/// Whether a line begins as one of `ls` does, with a time and a size or as that of a folder, or is
+/// the header of a table with tabs.
 fn is_listing(first: &str) -> bool {
     if first.contains('\t') {
         return is_header(&first.replace('\t', ","));
@@ -109,17 +119,29 @@ fn is_listing(first: &str) -> bool {
     if first.starts_with("  ") && first.trim_start().starts_with("PRE ") {
         return true;
     }
-    let mut words = first.split_ascii_whitespace();
-    let is_made_of = |word: Option<&str>, of: &str| {
-        let shape: Option<String> = word
-            .map(|word| word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect());
-        shape.as_deref() == Some(of)
+    let mut words = behind_time(first);
+    words.next().is_some_and(|size| size.parse::<f64>().is_ok()) && words.next().is_some()
+}
+
+/// Whether a line is one of `uploads ls`, with an id in the place of a size, or parts behind it.
+fn is_upload(first: &str) -> bool {
+    let mut words = behind_time(first);
+    let (Some(size), Some(parts)) = (words.next(), words.next()) else { return false };
+    let cells = first.split("  ").filter(|cell| !cell.is_empty());
+    cells.count() > 2 && (size.parse::<f64>().is_err() || parts.parse::<u32>().is_ok())
+}
+
+/// The words behind the time that a line begins with; none where it does not.
+fn behind_time(line: &str) -> impl Iterator<Item = &str> {
+    let mut words = line.split_ascii_whitespace();
+    let mut is_made_of = |of: &str| {
+        let shape = |word: &str| -> String {
+            word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
+        };
+        words.next().is_some_and(|word| shape(word) == of)
     };
-    let has_time = is_made_of(words.next(), "0000-00-00") && is_made_of(words.next(), "00:00:00");
-    let is_upload = first.split("  ").filter(|cell| !cell.is_empty()).count() > 2;
-    has_time
-        && words.next().is_some_and(|size| is_upload || size.parse::<f64>().is_ok())
-        && words.next().is_some()
+    let has_time = is_made_of("0000-00-00") && is_made_of("00:00:00");
+    words.filter(move |_| has_time)
 }
 
 /// The first line that has anything.
@@ -170,7 +192,7 @@ mod tests {
             let mut lines = UploadLines { bucket: "box", sizes, escape: false, time };
             let mut head = Vec::new();
             lines.push_listed(&mut head, &upload);
-            assert_eq!(Format::of(None, "-", "box", &head), Format::Listing, "{sizes}");
+            assert_eq!(Format::of(None, "-", "box", &head), Format::Uploads, "{sizes}");
         }
     }
 
@@ -181,7 +203,7 @@ mod tests {
             ("m", "PAR1\x15", Format::Parquet),
             ("m", "ORC\0\x08", Format::Orc),
             ("ORC.txt", "ORC\n", Format::Text(TextFormat::Guessed)),
-            ("-", "{a}/b\n", Format::Text(TextFormat::Guessed)),
+            ("-", "{key: a}\n", Format::Text(TextFormat::Jsonl)),
             ("-", "{\n \"sourceBucket\" : \"b\", \"destinationBucket\": 1", Format::Inventory),
             ("keys.txt", "a,b\n", Format::Text(TextFormat::Guessed)),
             ("keys.txt", "logs/key,size\n", Format::Text(TextFormat::Guessed)),

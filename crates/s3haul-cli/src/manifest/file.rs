@@ -106,6 +106,21 @@ impl ManifestFile {
         }
     }
 
+    /// Of what has lines that are no keys.
+    fn refused(&self, format: Format) -> Error {
+        let what = match format {
+            Format::Uploads => {
+                "what `uploads ls` prints, whose uploads are no objects: `uploads abort` ends them"
+            }
+            _ => {
+                "a listing as text or tsv: have `list` write it with --format csv, jsonl or parquet"
+            }
+        };
+        let lines = "(--from-format lines takes each line for a key)";
+        let message = format!("the manifest `{}` is {what} {lines}", self.name);
+        Error::new(ErrorKind::Config, message)
+    }
+
     fn read(&self) -> io::Result<Result<Entries, Error>> {
         let mut file = None;
         let stream: Stream = match self.source() {
@@ -145,15 +160,7 @@ impl ManifestFile {
                 let message = format!("the manifest `{}` is a table in {ORC_REFUSED}", self.name);
                 Err(Error::new(ErrorKind::Config, message))
             }
-            (Format::Listing, _) => {
-                let message = format!(
-                    "the manifest `{}` is a listing as text or tsv: have `list` write it with \
-                     --format csv, jsonl or parquet (--from-format lines takes each line for \
-                     a key)",
-                    self.name
-                );
-                Err(Error::new(ErrorKind::Config, message))
-            }
+            (Format::Listing | Format::Uploads, _) => Err(self.refused(format)),
             (Format::Unclear, _) => {
                 let message = format!(
                     "the first line of the manifest `{}` may be a key or of comma-separated \

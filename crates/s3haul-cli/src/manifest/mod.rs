@@ -14,6 +14,7 @@ mod row;
 mod text;
 mod url;
 
+pub(crate) use detect::is_ambiguous;
 pub(crate) use file::ManifestFile;
 
 #[cfg(test)]

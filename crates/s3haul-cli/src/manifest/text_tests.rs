@@ -6,6 +6,7 @@ use std::io::BufReader;
 use proptest::prelude::*;
 
 use super::*;
+use crate::manifest::detect;
 use crate::render::csv::push_row;
 use crate::render::listing::{Format, RowFormat, RowStyle};
 use s3haul_wire::ops::ListedObject;
@@ -60,15 +61,24 @@ proptest! {
     #[test]
     fn keys_that_are_listed_are_read_back(
         keys in prop::collection::vec(
-            r#"(s3://|\{"?|"|\u{feff})?[a\\"ntré \t\r\n\x00/\PC]{1,9}"#,
+            (
+                r#"(s3://|\{"?|"|\u{feff}|PAR1|[kK]_?ey(,size)?|b,|  PRE )?"#,
+                "(2026-11-28 11:16:16  [1u]  |event,action,outcome,)?",
+                r#"[a\\"ntré \t\r\n\x00/,\PC]{0,9}"#,
+            )
+                .prop_map(|(start, middle, end)| start + &middle + &end)
+                .prop_filter("no key", |key| !key.is_empty()),
             1..9,
         ),
     ) {
-        let mut rows = RowFormat::new(Format::Keys, &[], "b", RowStyle::default());
+        let mut rows = RowFormat::new(Format::Keys, &[], "b", RowStyle::default())
+            .with_addresses_of(detect::is_ambiguous);
         let mut text = Vec::new();
         for key in &keys {
             rows.push(&mut text, &ListedObject { key, ..ListedObject::default() }.into());
         }
+        let detected = detect::Format::of(None, "-", "b", &text);
+        prop_assert_eq!(detected, detect::Format::Text(TextFormat::Guessed));
         for format in [TextFormat::Lines, TextFormat::Guessed] {
             let found: Result<Vec<_>, _> = entries(format, &text).into_iter().collect();
             let found = found.map(|found| found.into_iter().map(|entry| entry.key).collect());

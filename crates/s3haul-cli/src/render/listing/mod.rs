@@ -15,4 +15,4 @@ pub(crate) use entry::{Entry, Field, bare_etag};
 pub(crate) use json::push_summary_event;
 pub(crate) use parquet::ParquetTable;
 pub(crate) use rows::{Format, RowFormat, RowStyle};
-pub(crate) use text::{is_json, push_prefix_line, push_requests, push_summary, quoted_address};
+pub(crate) use text::{push_prefix_line, push_requests, push_summary, quoted_address};

@@ -44,13 +44,21 @@ pub(crate) struct RowFormat {
     bucket: String,
     style: RowStyle,
     time: LocalTime,
+    /// Whether a list of keys that begins with a key of a bucket would be taken for another thing.
+    is_ambiguous: fn(&str, &str) -> bool,
 }
 
 impl RowFormat {
     /// For the rows of one bucket.
     pub(crate) fn new(format: Format, fields: &[Field], bucket: &str, style: RowStyle) -> Self {
         let time = if format == Format::Text { LocalTime::system() } else { LocalTime::utc() };
-        Self { format, fields: fields.to_vec(), bucket: bucket.to_owned(), style, time }
+        let (fields, bucket) = (fields.to_vec(), bucket.to_owned());
+        Self { format, fields, bucket, style, time, is_ambiguous: |_, _| false }
+    }
+
+    /// The same, with keys as addresses where these are told.
+    pub(crate) fn with_addresses_of(self, is_ambiguous: fn(&str, &str) -> bool) -> Self {
+        Self { is_ambiguous, ..self }
     }
 
     /// Appends what comes before the first row, where the format has such a thing.
@@ -96,7 +104,9 @@ impl RowFormat {
             Format::Events => return json::push_event(buffer, entry, time),
             Format::Csv => Cells::Comma,
             Format::Keys => {
-                return text::push_key(buffer, entry.object.key, &self.bucket, self.style.escape);
+                let (key, bucket) = (entry.object.key, self.bucket.as_str());
+                let is_ambiguous = (self.is_ambiguous)(key, bucket);
+                return text::push_key(buffer, key, bucket, is_ambiguous, self.style.escape);
             }
             Format::Tsv => Cells::Tab,
             Format::Parquet => return,

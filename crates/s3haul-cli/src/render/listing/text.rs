@@ -93,21 +93,22 @@ pub(crate) fn push_requests(buffer: &mut Vec<u8>, requests: RequestCounts) {
 }
 
 /// Appends a key and a line end. A line that would be read as something else is an address instead:
-/// what begins as an address, a string or an object of JSON, or with a byte order mark.
-pub(super) fn push_key(buffer: &mut Vec<u8>, key: &str, bucket: &str, escape: bool) {
-    let is_other = s3_uri::is_s3(key) || key.starts_with(['"', '\u{feff}']) || is_json(key);
-    if is_other || !is_line(key) {
+/// what begins as an address, with a quote, a brace or a byte order mark, and what a list of keys
+/// would not be known by.
+pub(super) fn push_key(
+    buffer: &mut Vec<u8>,
+    key: &str,
+    bucket: &str,
+    is_ambiguous: bool,
+    escape: bool,
+) {
+    let is_other = s3_uri::is_s3(key) || key.starts_with(['"', '{', '\u{feff}']);
+    if is_other || is_ambiguous || !is_line(key) {
         push_one_line(buffer, key, bucket, escape);
     } else {
         push_name(buffer, key, escape);
     }
     buffer.push(b'\n');
-}
-
-/// Whether a line begins as an object of JSON; a key may begin with a brace, too.
-pub(crate) fn is_json(line: &str) -> bool {
-    let rest = line.trim_start().strip_prefix('{').map(str::trim_start);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['"', '}']))
 }
 
 /// Whether a key can be a line, or the cell of one.
