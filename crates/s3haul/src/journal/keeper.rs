@@ -236,11 +236,6 @@ impl Journal {
         left.filter(|position| !position.name.is_empty())
     }
 
-    /// Whether an earlier run began it.
-    pub(crate) fn is_resumed(&self) -> bool {
-        self.resumed.is_some()
-    }
-
     /// Whether an earlier run found something at the source.
     pub(crate) fn found_any(&self) -> bool {
         self.resumed.as_ref().is_some_and(|left| left.found_any)

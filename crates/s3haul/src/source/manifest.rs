@@ -93,7 +93,9 @@ impl ManifestStream {
         self.entries = Some(entries);
         self.rows += batch.len() as u64;
         let batch = accept(job, engine, batch, self.pass);
-        batch_of(job, engine, batch, self.pass).await.map(Some)
+        let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done())
+            || job.spec.journal.as_ref().is_some_and(|it| it.has_looked_at(&self.position()));
+        batch_of(job, engine, batch, self.pass, may_be_done).await.map(Some)
     }
 }
 
@@ -165,12 +167,14 @@ fn refuse(job: &Prepared, engine: &Engine, entry: &ManifestEntry, reason: &str) 
 }
 
 /// Entries as a listing would have them. Objects of which more has to be known take a HEAD request;
-/// those that cannot be had are reported as failed by the pass that acts.
+/// those that cannot be had are reported as failed by the pass that acts, unless an earlier run may
+/// have moved them.
 async fn batch_of(
     job: &Prepared,
     engine: &Engine,
     batch: Vec<ManifestEntry>,
     pass: Pass,
+    may_be_done: bool,
 ) -> Result<SourceBatch> {
     let root = Arc::clone(&job.root);
     let is_asked = match pass {
@@ -204,7 +208,9 @@ async fn batch_of(
                     // It may be there, and then nothing may be written over it.
                     Chooser::learn_name(chooser, &entry.key);
                 }
-                if pass == Pass::Act && !was_moved(job, engine, &entry.key, &error).await {
+                let was_moved =
+                    may_be_done && is_missing(&error) && was_moved(job, engine, &entry.key).await;
+                if pass == Pass::Act && !was_moved {
                     report_missing(job, engine, entry.key, error);
                 }
                 None
@@ -241,11 +247,9 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
     }
 }
 
-/// Whether an earlier run, of the job or of a shard, moved an object that is gone.
-async fn was_moved(job: &Prepared, engine: &Engine, key: &str, error: &Error) -> bool {
-    let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done())
-        || job.spec.journal.as_ref().is_some_and(|journal| journal.is_resumed());
-    let is_moved = may_be_done && engine.settings.is_move && is_missing(error);
+/// Whether an object that is gone was moved, as far as its target says.
+async fn was_moved(job: &Prepared, engine: &Engine, key: &str) -> bool {
+    let is_moved = engine.settings.is_move;
     let relative = key.strip_prefix(job.source_key()).unwrap_or_default();
     match job.plan.action {
         ActionKind::Copy if is_moved => {
