@@ -271,7 +271,7 @@ impl Printer {
         if size == 0 || (buffers.is_held && size < HELD_MAX) {
             return;
         }
-        let Buffers { output, error, bar, .. } = buffers;
+        let Buffers { output, error, bar, is_held, .. } = buffers;
         if let Some([take_output, take_error]) = &self.takers {
             take_output(output);
             take_error(error);
@@ -286,8 +286,9 @@ impl Printer {
             _ = stream.write_all(error);
         };
         match bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
+            // During a dialogue it is not shown, and would wait for the end of that.
+            Some(bar) if !*is_held => bar.suspend(write),
+            _ => write(),
         }
         buffers.output.clear();
         buffers.error.clear();

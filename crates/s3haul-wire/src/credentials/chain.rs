@@ -321,7 +321,7 @@ impl Chain {
         // First, for a source that needs a code takes the turn, too.
         let source = source.await?;
         let _turn = session::TURN.lock().await;
-        let _lock = session.lock().await;
+        let _lock = if self.ask.is_some() { session.lock().await } else { None };
         // Another lookup or process may have begun a session meanwhile.
         let kept = kept().await;
         if let Some(kept) = kept.clone().filter(is_enough) {

@@ -4,7 +4,7 @@
 //! A session that is about to end counts as none, as in botocore, unless it was in use before: the
 //! next code is asked for when the old session really ends.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::time::Duration;
 
@@ -24,6 +24,11 @@ use crate::units::hex;
 const TAKEN_UP: Duration = Duration::from_mins(15);
 /// A session that is in use ends so much before its time.
 const MARGIN: Duration = Duration::from_secs(10);
+
+/// How long another process may hold a session: a question waits 5 minutes for its answer.
+const LOCKED_MAX: Duration = Duration::from_mins(6);
+/// Time between two looks at a session that another process holds.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Held during a question: one at a time in the whole process.
 pub(super) static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
@@ -84,17 +89,25 @@ impl<'c> Session<'c> {
     }
 
     /// Held, like [`TURN`], during a question, by one of the processes that share the session: what
-    /// is typed for one of them serves all. `None` where the file cannot be made or locked.
+    /// is typed for one of them serves all. `None` where the file cannot be made or locked, and
+    /// where the other process has held it for longer than a question takes.
     pub(super) async fn lock(&self) -> Option<File> {
         let path = format!("{}.lock", self.path);
-        let lock = move || {
-            let file = private_file(&path)?;
-            file.lock()?;
-            io::Result::Ok(file)
-        };
-        let locked = tokio::task::spawn_blocking(lock).await;
-        let locked = locked.map_err(io::Error::other).flatten();
-        locked.inspect_err(|error| tracing::debug!(%error, "the session is not locked")).ok()
+        let opened = tokio::task::spawn_blocking(move || private_file(&path)).await;
+        let file = opened.map_err(io::Error::other).flatten();
+        let file = file.inspect_err(|error| tracing::debug!(%error, "no lock")).ok()?;
+        let begun = tokio::time::Instant::now();
+        while begun.elapsed() < LOCKED_MAX {
+            match file.try_lock() {
+                Ok(()) => return Some(file),
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_PAUSE).await,
+                Err(TryLockError::Error(error)) => {
+                    tracing::debug!(%error, "the session is not locked");
+                    return None;
+                }
+            }
+        }
+        None
     }
 
     /// Keeps one for others; for this process only, where the file cannot be written.
