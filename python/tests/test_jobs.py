@@ -200,9 +200,10 @@ def test_a_command_that_is_killed_is_resumed_here(
     assert result.status == 0
     assert is_complete(slow)
     (status,) = slow.client.jobs(journal=journal)
-    # What was in flight may have arrived without being counted: the target has it, and it is left.
+    # What was in flight, and what ended with others in one moment, may have arrived without being
+    # counted: the target has it, and it is left.
     assert status.state == "done"
-    assert FILES - 4 <= status.objects <= FILES
+    assert FILES - 8 <= status.objects <= FILES
 
 
 def test_progress_is_reported(slow: Bucket, many: Path) -> None:

@@ -383,7 +383,7 @@ impl Journal {
             }
             _ => may_wait,
         };
-        if let Err(source) = log.push(change, may_wait) {
+        if let Err(source) = log.push(change, may_wait, tokio::time::Instant::now()) {
             let path = self.folder.join(&self.id);
             written.log = None;
             self.end_with(&JournalError::Io { doing: "write the journal", path, source });

@@ -6,6 +6,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::state::{Change, Conclusion, Mark, PartDone, PartsInProgress, PartsSource, Position};
 
@@ -29,9 +32,11 @@ const PARTS_ENDED: u8 = 10;
 /// Most bytes of a text or list in a log that is whole.
 const LENGTH_MAX: usize = 64 << 20;
 
-/// What objects that were moved may wait for one system call together: bytes of changes ...
+/// So long after a write the next changes may wait for one system call together ...
+const WAIT: Duration = Duration::from_millis(10);
+/// ... up to so many bytes ...
 const WAITING_MAX: usize = 4 << 10;
-/// ... and bytes that were moved, which a killed job moves again.
+/// ... of objects with so many bytes, which a killed job copies again.
 const MOVED_WAITING_MAX: u64 = 8 << 20;
 
 /// Writes changes to a file. Most are written at once. That an object was dealt with waits for
@@ -43,6 +48,8 @@ pub(crate) struct Log {
     buffer: Vec<u8>,
     /// Bytes that were moved of objects that wait.
     moved: u64,
+    /// When changes were written last.
+    written: Option<Instant>,
 }
 
 impl Log {
@@ -52,11 +59,11 @@ impl Log {
         push_text(&mut buffer, boot_id);
         file.write_all(&buffer)?;
         buffer.clear();
-        Ok(Self { file, buffer, moved: 0 })
+        Ok(Self { file, buffer, moved: 0, written: None })
     }
 
     /// Writes a change, or has it wait where it may and is one of those that can.
-    pub(crate) fn push(&mut self, change: &Change, may_wait: bool) -> io::Result<()> {
+    pub(crate) fn push(&mut self, change: &Change, may_wait: bool, now: Instant) -> io::Result<()> {
         push_change(&mut self.buffer, change);
         let can_wait = match change {
             Change::Concluded(_, Conclusion::Done(bytes)) => {
@@ -66,7 +73,12 @@ impl Log {
             Change::Concluded(..) => true,
             _ => false,
         };
-        if may_wait && can_wait && self.buffer.len() < WAITING_MAX { Ok(()) } else { self.flush() }
+        let is_soon = self.written.is_some_and(|written| now.duration_since(written) < WAIT);
+        if may_wait && can_wait && is_soon && self.buffer.len() < WAITING_MAX {
+            return Ok(());
+        }
+        self.written = Some(now);
+        self.flush()
     }
 
     /// Writes what waits.
@@ -274,11 +286,14 @@ mod tests {
             let path = folder.path().join("log");
             let written = || read(&std::fs::read(&path).unwrap(), BOOT).collect::<Vec<_>>();
             let mut log = Log::begin(File::create(&path).unwrap(), BOOT).unwrap();
+            let mut now = Instant::now();
             let changes: Vec<_> = numbers.into_iter().map(change).collect();
             for (index, change) in changes.iter().enumerate() {
-                log.push(change, true).unwrap();
+                now += Duration::from_millis(if index.is_multiple_of(300) { 10 } else { 0 });
+                log.push(change, true, now).unwrap();
                 let written = written();
                 prop_assert_eq!(&changes[..written.len()], &written[..]);
+                prop_assert!(index % 300 != 0 || written.len() == index + 1);
                 let waiting = &changes[written.len()..=index];
                 prop_assert!(waiting.len() < WAITING_MAX / 17);
                 let moved = waiting.iter().map(|change| match change {
@@ -301,10 +316,10 @@ mod tests {
         let mut log = Log::begin(File::create(&path).unwrap(), BOOT).unwrap();
         let length = || std::fs::metadata(&path).unwrap().len();
         let empty = length();
-        let mut writes = 0;
+        let (mut writes, now) = (0, Instant::now());
         for number in 0..1_000 {
             let before = length();
-            log.push(&Change::Concluded(Mark(number), Conclusion::Done(1)), true).unwrap();
+            log.push(&Change::Concluded(Mark(number), Conclusion::Done(1)), true, now).unwrap();
             writes += u32::from(length() > before);
         }
         assert!(length() > empty && writes < 10, "{writes}");
