@@ -52,6 +52,9 @@ mod job;
 mod jobs;
 #[path = "cli/jobs_in_parts.rs"]
 mod jobs_in_parts;
+#[cfg(target_os = "linux")]
+#[path = "cli/jobs_of_lists.rs"]
+mod jobs_of_lists;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/listing.rs"]
@@ -71,6 +74,8 @@ mod nothing;
 mod output_gone;
 #[path = "cli/plan.rs"]
 mod plan;
+#[path = "cli/plan_versions.rs"]
+mod plan_versions;
 #[path = "cli/prefix_itself.rs"]
 mod prefix_itself;
 #[cfg(target_os = "linux")]
@@ -87,6 +92,9 @@ mod set;
 #[cfg(unix)]
 #[path = "cli/shards.rs"]
 mod shards;
+#[cfg(unix)]
+#[path = "cli/shards_of_plans.rs"]
+mod shards_of_plans;
 #[path = "cli/sources.rs"]
 mod sources;
 #[path = "cli/stable.rs"]

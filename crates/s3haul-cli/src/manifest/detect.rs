@@ -74,7 +74,7 @@ impl Format {
 }
 
 /// Whether a list that begins with a key would be taken for something else than keys. Most keys are
-/// told at a glance, as there may be millions of them.
+/// seen at a glance, as there may be millions of them.
 pub(crate) fn is_ambiguous(key: &str, bucket: &str) -> bool {
     let is_special = |byte: &u8| matches!(byte, b',' | b' ' | b'"' | b'{');
     let begins_so = key.starts_with(['k', 'K', '_', 'P']);

@@ -65,7 +65,7 @@ fn mb_and_presign_take_the_region_of_the_instance() {
     let last = taken().pop().unwrap();
     assert!(last.starts_with("CONNECT box.s3.eu-west-1.amazonaws.com:443 "), "{last}");
 
-    // Nobody else is kept waiting.
+    // No other command waits for it.
     for (args, name, value, host) in [
         ("presign s3://box/k", "AWS_REGION", "eu-north-1", "box.s3.eu-north-1.amazonaws.com"),
         ("presign s3://box/k --region us-west-2", "LANG", "C", "box.s3.us-west-2.amazonaws.com"),

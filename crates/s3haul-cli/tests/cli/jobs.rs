@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::from::{gzip, put_inventory};
 use crate::support::{Bench, send, stderr, stdout};
 
-const FILES: usize = 1_500;
+pub(crate) const FILES: usize = 1_500;
 /// Files that a sync removes.
 const REMOVED: usize = 300;
 /// So slow that a job outlives its first snapshots, and no slower.
@@ -21,7 +20,7 @@ pub(crate) const WAIT_MAX: Duration = Duration::from_mins(1);
 const IN_FLIGHT_MAX: usize = 256;
 
 /// A bucket, and a folder of small files.
-fn bench() -> Bench {
+pub(crate) fn bench() -> Bench {
     let bench = Bench::recorded();
     for n in 0..FILES {
         bench.file(&format!("in/{}/{n:04}", n % 7), &format!("this is {n}"));
@@ -51,7 +50,7 @@ fn wait_for(bench: &Bench, objects: u64, child: &mut Child) -> String {
 }
 
 /// Starts a command and kills it once so many objects are done; gives the name of its job.
-fn kill_at(bench: &Bench, objects: u64, args: &str) -> String {
+pub(crate) fn kill_at(bench: &Bench, objects: u64, args: &str) -> String {
     let mut child = bench.spawn(args);
     let id = wait_for(bench, objects, &mut child);
     child.kill().unwrap();
@@ -304,30 +303,6 @@ fn what_failed_is_tried_again() {
 }
 
 #[test]
-fn what_a_list_names_and_was_moved_does_not_fail_where_the_move_goes_on() {
-    let bench = bench();
-    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
-    let row = |n: usize| format!("x/{}/{n:04}\n", n % 7);
-    bench.file("rows", &(0..FILES).map(row).collect::<String>());
-    bench.ok("rm s3://box/x/5/0005 --quiet");
-    let moved = bench.run("mv --from rows s3://box/x/ s3://box/y/ --no-progress --journal kept");
-    assert_eq!(moved.status.code(), Some(1), "{moved:?}");
-    let job: Value = serde_json::from_str(&bench.ok("jobs ls --json --journal kept")).unwrap();
-    let resume =
-        format!("jobs resume {} --no-progress --journal kept", job["id"].as_str().unwrap());
-    for _ in 0..2 {
-        let resumed = bench.run(&resume);
-        assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
-        let said = stderr(&resumed);
-        assert_eq!(said.matches("move failed: ").count(), 1, "{said}");
-        assert!(said.contains("move failed: s3://box/x/5/0005"), "{said}");
-    }
-    bench.ok("cp in/5/0005 s3://box/x/5/0005 --quiet");
-    let resumed = bench.lines(&resume);
-    assert_eq!(resumed, ["move: s3://box/x/5/0005 to s3://box/y/5/0005"]);
-}
-
-#[test]
 fn what_was_the_same_by_its_bytes_is_not_looked_at_again() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
@@ -456,50 +431,6 @@ fn journals_that_cannot_be_used_are_refused_or_done_without() {
         bench.run("cp --recursive in s3://box/y/ --no-progress --quiet --journal file/jobs");
     assert_eq!(without.status.code(), Some(0), "{without:?}");
     assert_eq!(bench.status("compare in s3://box/y/"), 0);
-}
-
-#[test]
-fn a_manifest_that_has_changed_is_not_resumed() {
-    let bench = bench();
-    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
-    let key = |n: usize| format!("box,x/{}/{n:04}\n", n % 7);
-    let rows = |from: usize| (from..FILES).map(key).collect::<String>();
-    bench.file("rows.csv", &rows(0));
-    let command = "cp --from rows.csv s3://box/ s3://box/y/ --no-progress --quiet";
-    let id = kill_at(&bench, 300, &format!("{command} --max-requests-per-second 400"));
-    bench.file("rows.csv", &rows(500));
-    let refused = bench.run(&format!("jobs resume {id}"));
-    assert!(stderr(&refused).contains("`rows.csv`, which names its objects, has changed"));
-    assert_eq!(refused.status.code(), Some(255), "{refused:?}");
-    // The command itself begins anew.
-    bench.ok(&format!("{command} --resume"));
-    let copied = bench.lines("list s3://box/y/ --format text");
-    let is_copied = |n: &usize| {
-        let end = format!("x/{}/{n:04}", n % 7);
-        copied.iter().any(|line| line.ends_with(&end))
-    };
-    assert_eq!((500..FILES).filter(is_copied).count(), FILES - 500);
-}
-
-#[test]
-fn a_part_of_an_inventory_that_is_gone_ends_a_resumed_run() {
-    let bench = bench();
-    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
-    bench.ok("mb s3://inv");
-    let row = |n: usize| format!("\"box\",\"x/{}/{n:04}\"\n", n % 7);
-    let rows = |from: usize, to: usize| gzip(&(from..to).map(row).collect::<String>());
-    let (first, second) = (rows(0, 900), rows(900, FILES));
-    let parts = [("1.csv.gz", first.as_slice()), ("2.csv.gz", second.as_slice())];
-    bench.file("manifest.json", &put_inventory(&bench, "CSV", "Bucket, Key", &parts));
-    let command = "cp --from manifest.json s3://box/ s3://box/y/ --only-show-errors";
-    let id = kill_at(&bench, 600, &format!("{command} --max-requests-per-second 400"));
-    bench.ok("mv s3://inv/box/daily/data/1.csv.gz s3://inv/away --quiet");
-    let failed = bench.run(&format!("jobs resume {id}"));
-    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
-    assert!(stderr(&failed).contains("could not read `s3://inv/box/daily/data/1"), "{failed:?}");
-    bench.ok("mv s3://inv/away s3://inv/box/daily/data/1.csv.gz --quiet");
-    bench.ok(&format!("jobs resume {id}"));
-    assert_eq!(bench.lines("list s3://box/y/ --format keys").len(), FILES);
 }
 
 #[test]

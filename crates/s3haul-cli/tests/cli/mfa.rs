@@ -12,7 +12,7 @@ use crate::terminal::{SIZES, Terminal, has_tmux};
 
 const QUESTION: &str = "Enter MFA code for arn:aws:iam::123456789012:mfa/me:";
 
-/// A service that gives the keys of the server to whoever brings a code; what it was asked.
+/// A service that gives the keys of the server for a code, and the requests that it got.
 fn token_service(bench: &Bench) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

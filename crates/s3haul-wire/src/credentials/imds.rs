@@ -29,7 +29,7 @@ const ATTEMPTS: u32 = 1;
 /// Credentials with less time left should have been replaced long ago: where the service cannot do
 /// that, the AWS tools go on with them, for S3 may still take them.
 const LATE: Duration = Duration::from_mins(1);
-/// How long they are then used before the service is asked again.
+/// How long they are then used before the next request.
 const EXTENSION: Duration = Duration::from_mins(10);
 
 /// The service, as it is configured.

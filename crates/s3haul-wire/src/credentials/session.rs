@@ -2,7 +2,7 @@
 //! that both read, so that one code serves all commands for as long as the session lives.
 //!
 //! A session that is about to end counts as none, as in botocore, unless it was in use before: the
-//! next code is asked for when the old session really ends.
+//! question for the next code comes when the old session really ends.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -37,7 +37,7 @@ pub(super) static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new((
 pub(super) struct Session<'c> {
     context: &'c Context,
     path: String,
-    /// The device whose code is asked for.
+    /// The device that shows the codes.
     serial: String,
     /// The account of the role, for others that read the file.
     account_id: Option<String>,

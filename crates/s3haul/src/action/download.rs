@@ -50,7 +50,7 @@ const RECEIVED_MAX: usize = 256;
 /// Threads that write small files, at least and at most. One more starts when a batch hangs.
 const WRITERS: (usize, usize) = (2, 16);
 
-/// Pause before a FIFO is asked for a reader again.
+/// Pause between two looks for a reader of a FIFO.
 const READER_PAUSE: Duration = Duration::from_millis(100);
 
 /// A small object, received.

@@ -307,8 +307,10 @@ impl Journal {
                 let done = Conclusion::Done(event.bytes);
                 let conclusion = if is_removal { Conclusion::Removed } else { done };
                 let change = Change::Concluded(mark, conclusion);
-                // What is moved is not there for a run that would do it again.
-                self.change_locked(&mut self.written(), &change, !event.is_move);
+                // What was moved is not there for a run that would do it again, and a limit that
+                // counts the removals of all runs must know of each.
+                let is_counted = is_removal && self.counts_removals.load(Ordering::Relaxed);
+                self.change_locked(&mut self.written(), &change, !event.is_move && !is_counted);
             }
             Outcome::Skipped => {
                 let Some(mark) = mark() else { return };
@@ -376,13 +378,6 @@ impl Journal {
         }
         written.state.apply(change);
         let Some(log) = &mut written.log else { return };
-        // A limit that counts the removals of all runs must know of each.
-        let may_wait = match change {
-            Change::Concluded(_, Conclusion::Removed) => {
-                !self.counts_removals.load(Ordering::Relaxed)
-            }
-            _ => may_wait,
-        };
         if let Err(source) = log.push(change, may_wait, tokio::time::Instant::now()) {
             let path = self.folder.join(&self.id);
             written.log = None;

@@ -56,7 +56,7 @@ impl RowFormat {
         Self { format, fields, bucket, style, time, is_ambiguous: |_, _| false }
     }
 
-    /// The same, with keys as addresses where these are told.
+    /// The same, with the addresses of keys of which the function says so.
     pub(crate) fn with_addresses_of(self, is_ambiguous: fn(&str, &str) -> bool) -> Self {
         Self { is_ambiguous, ..self }
     }
