@@ -73,13 +73,24 @@ impl Format {
     }
 }
 
-/// Whether a list that begins with a key would be taken for something else than keys. Most keys are
-/// seen at a glance, as there may be millions of them.
+/// Whether a list that begins with a key would be taken for something else than keys.
 pub(crate) fn is_ambiguous(key: &str, bucket: &str) -> bool {
-    let is_special = |byte: &u8| matches!(byte, b',' | b' ' | b'"' | b'{');
-    let begins_so = key.starts_with(['k', 'K', '_', 'P']);
-    (begins_so || key.as_bytes().iter().any(is_special))
+    may_be_ambiguous(key)
         && Format::of(None, "", bucket, key.as_bytes()) != Format::Text(TextFormat::Guessed)
+}
+
+/// The same at a glance, as there may be millions of keys; true of few that are not.
+fn may_be_ambiguous(key: &str) -> bool {
+    let is_of_name = |byte: &u8| !matches!(byte, b'_' | b' ');
+    let begins_so = match key.as_bytes() {
+        [b' ' | b'"' | b'{' | 0x0b | 0x0c, ..] => true,
+        // A time.
+        [b'0'..=b'9', _, _, _, b'-', ..] => key.contains(' '),
+        // The name of a column.
+        [b'k' | b'K' | b'_', ..] => key.bytes().filter(is_of_name).take(4).count() < 4,
+        other => other.starts_with(b"PAR1"),
+    };
+    begins_so || key.contains(',')
 }
 
 impl TextFormat {
@@ -176,6 +187,7 @@ fn cells(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use s3haul::summary::OpenUpload;
     use s3haul_wire::units::LocalTime;
 
@@ -193,6 +205,19 @@ mod tests {
             let mut head = Vec::new();
             lines.push_listed(&mut head, &upload);
             assert_eq!(Format::of(None, "-", "box", &head), Format::Uploads, "{sizes}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_glance_misses_no_key(
+            key in "(2026-01-0[12] |PAR1|\\{|key|Key|_| |  PRE )?[kKeEyY_ ,\"{0-9:.TZab-]{0,16}",
+        ) {
+            let is_other = |key: &str| {
+                let format = Format::of(None, "", "ab", key.as_bytes());
+                !key.is_empty() && format != Format::Text(TextFormat::Guessed)
+            };
+            prop_assert_eq!(is_ambiguous(&key, "ab"), is_other(&key));
         }
     }
 

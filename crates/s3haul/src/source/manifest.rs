@@ -94,7 +94,7 @@ impl ManifestStream {
         self.rows += batch.len() as u64;
         let batch = accept(job, engine, batch, self.pass);
         let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done())
-            || job.spec.journal.as_ref().is_some_and(|it| it.has_looked_at(&self.position()));
+            || job.spec.journal.as_ref().is_some_and(|run| run.has_looked_at(&self.position()));
         batch_of(job, engine, batch, self.pass, may_be_done).await.map(Some)
     }
 }
@@ -208,9 +208,9 @@ async fn batch_of(
                     // It may be there, and then nothing may be written over it.
                     Chooser::learn_name(chooser, &entry.key);
                 }
-                let was_moved =
+                let is_moved =
                     may_be_done && is_missing(&error) && was_moved(job, engine, &entry.key).await;
-                if pass == Pass::Act && !was_moved {
+                if pass == Pass::Act && !is_moved {
                     report_missing(job, engine, entry.key, error);
                 }
                 None
