@@ -3466,7 +3466,8 @@ class Commands(Call):
     ) -> Records:
         """Make a bucket.
 
-        It is made in the region of --region or of the configuration.
+        It is made in the region of --region or of the configuration, else in that of the EC2
+        instance that this runs on, else in us-east-1.
 
         Args:
             path: The bucket.

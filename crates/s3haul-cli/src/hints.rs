@@ -86,6 +86,14 @@ fn for_kind(error: &Error) -> Option<String> {
             }
         }
         ErrorKind::Credentials => {
+            let message = error.to_string();
+            // These say themselves what to do, and the profile is the right one.
+            if ["MFA", "MultiFactorAuthentication", "aws login"]
+                .iter()
+                .any(|named| message.contains(named))
+            {
+                return None;
+            }
             "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile with `--profile`, \
              or read public data with `--no-sign-request`"
                 .to_owned()

@@ -243,7 +243,8 @@ pub(crate) enum Command {
     Each(Deferred<EachArgs>),
     /// Make a bucket.
     ///
-    /// It is made in the region of --region or of the configuration.
+    /// It is made in the region of --region or of the configuration, else in that of the EC2
+    /// instance that this runs on, else in us-east-1.
     Mb(MbArgs),
     /// Remove a bucket.
     ///

@@ -151,7 +151,12 @@ async fn load(context: &Context, session: &str, path: &str) -> Result<Token> {
         ))
     })?;
     // What the file holds is secret.
-    let wrong = |_| not_loaded("its file lacks something. Please reauthenticate with 'aws login'.");
+    let wrong = |_| {
+        not_loaded(&format!(
+            "`{path}` is no login session, or lacks something. Please reauthenticate with 'aws \
+             login'."
+        ))
+    };
     let token: Token = serde_json::from_slice(&text).map_err(wrong)?;
     Ok(Token { file: serde_json::from_slice(&text).map_err(wrong)?, ..token })
 }

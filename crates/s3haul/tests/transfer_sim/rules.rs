@@ -466,5 +466,5 @@ async fn a_fifo_in_the_target_folder_is_not_waited_for() {
     let replaced = tree(&world, TransferCommand::Sync, "s3://bucket/x", Some("out"));
     let summary = world.run(replaced).await.unwrap();
     assert_eq!((summary.done, summary.failed), (1, 1), "{:?}", world.log.lines());
-    assert_eq!(world.log.count("nothing is there that reads"), 1, "{:?}", world.log.lines());
+    assert_eq!(world.log.count("nothing reads from the FIFO"), 1, "{:?}", world.log.lines());
 }

@@ -206,7 +206,7 @@ impl PendingFile {
     fn open_direct(place: Place, how: OFlags) -> Result<Self> {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | how;
         let failed = |errno| match errno {
-            Errno::NXIO => place.fail("nothing is there that reads, could not open", errno),
+            Errno::NXIO => place.fail("nothing reads from the FIFO: could not open", errno),
             _ => place.fail("could not open", errno),
         };
         let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());

@@ -347,7 +347,7 @@ fn a_named_fifo_whose_reader_is_gone_is_not_waited_for() {
     let fifo = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, 0o600.into(), 0).unwrap();
     let error = PendingFile::at_for(&path, Access::ByUmask).err().unwrap().to_string();
-    assert!(error.contains("nothing is there that reads"), "{error}");
+    assert!(error.contains("nothing reads from the FIFO"), "{error}");
 }
 
 #[test]
