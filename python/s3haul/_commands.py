@@ -113,6 +113,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -447,6 +448,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -1266,6 +1268,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -1561,6 +1564,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -1693,6 +1697,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -1841,6 +1846,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -1991,6 +1997,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -2142,6 +2149,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -2383,6 +2391,7 @@ class Commands(Call):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -3871,6 +3880,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4058,6 +4068,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4484,6 +4495,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4630,6 +4642,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4703,6 +4716,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4780,6 +4794,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4857,6 +4872,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -4935,6 +4951,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",
@@ -5072,6 +5089,7 @@ class AsyncCommands(AsyncCall):
         from_format: Literal[
             "lines",
             "csv",
+            "s3-batch",
             "jsonl",
             "inventory",
             "parquet",

@@ -35,6 +35,8 @@ pub(super) enum TextFormat {
     Guessed,
     /// Comma-separated values.
     Csv,
+    /// The same without a line of names, with URL-encoded keys.
+    S3Batch,
     /// A JSON object a line.
     Jsonl,
     /// Rows of a report as comma-separated values.
@@ -55,6 +57,7 @@ impl Format {
         match asked {
             Some(ManifestFormat::Lines) => Self::Text(TextFormat::Lines),
             Some(ManifestFormat::Csv) => Self::Text(TextFormat::Csv),
+            Some(ManifestFormat::S3Batch) => Self::Text(TextFormat::S3Batch),
             Some(ManifestFormat::Jsonl) => Self::Text(TextFormat::Jsonl),
             Some(ManifestFormat::Report) if is_json => Self::Text(TextFormat::ReportJsonl),
             Some(ManifestFormat::Report) => Self::Text(TextFormat::ReportCsv),

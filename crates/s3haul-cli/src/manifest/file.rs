@@ -11,11 +11,11 @@ use s3haul::job::{Entries, Manifest};
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::Client;
 
-use super::detect::Format;
+use super::detect::{Format, TextFormat};
 use super::fetch::fetch;
 use super::inventory::InventoryEntries;
 use super::parquet::ParquetEntries;
-use super::text::TextEntries;
+use super::text::{Text, TextEntries};
 use crate::failure::Failure;
 use crate::settings::{DryRunOf, ManifestPlace, ManifestSettings};
 use crate::standard_streams;
@@ -53,6 +53,33 @@ enum Source {
 }
 
 type Stream = Box<dyn Read + Send>;
+
+/// The beginning of a manifest, unpacked, and what follows it.
+struct Head {
+    bytes: Vec<u8>,
+    rest: Stream,
+    is_packed: bool,
+}
+
+impl Head {
+    fn of(stream: Stream) -> io::Result<Self> {
+        let (mut bytes, mut rest) = split_head(stream)?;
+        let is_packed = bytes.starts_with(GZIP);
+        if is_packed {
+            let packed = BufReader::new(Cursor::new(bytes).chain(rest));
+            (bytes, rest) = split_head(Box::new(MultiGzDecoder::new(packed)))?;
+        }
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        Ok(Self { bytes, rest, is_packed })
+    }
+
+    fn text(self) -> Text {
+        let rest = BufReader::with_capacity(HEAD_MAX, self.rest);
+        Box::new(Cursor::new(self.bytes).chain(rest))
+    }
+}
 
 impl ManifestFile {
     /// Looks whether there is one, where that takes no request; the client reads it where it is
@@ -121,6 +148,19 @@ impl ManifestFile {
         Error::new(ErrorKind::Config, message)
     }
 
+    /// Comma-separated values of a file, where it is known how keys are written before anything is
+    /// done to the first one.
+    fn read_twice(&self, text: Text, file: &mut File) -> io::Result<Result<Entries, Error>> {
+        let entries = |text| TextEntries::new(text, TextFormat::Csv, &self.name);
+        let keys = match entries(text).key_form() {
+            Ok(keys) => keys,
+            Err(error) => return Ok(Err(error)),
+        };
+        file.rewind()?;
+        let again = Head::of(Box::new(file.try_clone()?))?;
+        Ok(Ok(Box::new(entries(again.text()).with_keys(keys))))
+    }
+
     fn read(&self) -> io::Result<Result<Entries, Error>> {
         let mut file = None;
         let stream: Stream = match self.source() {
@@ -131,21 +171,20 @@ impl ManifestFile {
                 Box::new(opened)
             }
         };
-        let (mut head, mut rest) = split_head(stream)?;
-        if head.starts_with(GZIP) {
-            file = None;
-            let packed = BufReader::new(Cursor::new(head).chain(rest));
-            (head, rest) = split_head(Box::new(MultiGzDecoder::new(packed)))?;
-        }
-        if head.starts_with(BYTE_ORDER_MARK) {
-            head.drain(..BYTE_ORDER_MARK.len());
-        }
-        let format = Format::of(self.asked, &self.name, &self.bucket, &head);
-        if let Some(file) = file.as_mut().filter(|_| format == Format::Parquet) {
-            file.rewind()?;
-        }
-        let text = BufReader::with_capacity(HEAD_MAX, rest);
-        let text = Box::new(Cursor::new(head).chain(text));
+        let head = Head::of(stream)?;
+        let format = Format::of(self.asked, &self.name, &self.bucket, &head.bytes);
+        let is_packed = head.is_packed;
+        let text = head.text();
+        let file = match file {
+            Some(mut file) if format == Format::Text(TextFormat::Csv) => {
+                return self.read_twice(text, &mut file);
+            }
+            Some(mut file) if format == Format::Parquet && !is_packed => {
+                file.rewind()?;
+                Some(file)
+            }
+            _ => None,
+        };
         Ok(match (format, file) {
             (Format::Text(format), _) => {
                 let entries = TextEntries::new(text, format, &self.name);
@@ -164,7 +203,7 @@ impl ManifestFile {
             (Format::Unclear, _) => {
                 let message = format!(
                     "the first line of the manifest `{}` may be a key or of comma-separated \
-                     values: say --from-format lines or --from-format csv",
+                     values: say --from-format lines, csv or s3-batch",
                     self.name
                 );
                 Err(Error::new(ErrorKind::Config, message))

@@ -27,6 +27,7 @@ pub fn manifest_text(data: &[u8]) {
         TextFormat::Lines,
         TextFormat::Guessed,
         TextFormat::Csv,
+        TextFormat::S3Batch,
         TextFormat::Jsonl,
         TextFormat::ReportCsv,
         TextFormat::ReportJsonl,

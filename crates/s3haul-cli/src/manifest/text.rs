@@ -27,6 +27,7 @@ pub(super) type Text = Box<dyn BufRead + Send>;
 pub(super) struct TextEntries {
     text: Text,
     shape: Shape,
+    keys: KeyForm,
     /// How the manifest is called in errors.
     name: String,
     number: u64,
@@ -43,12 +44,20 @@ enum Shape {
     ReportJsonl,
     /// Comma-separated values whose first row has not been read.
     Csv,
-    Cells {
-        columns: Vec<Option<Column>>,
-        is_url_encoded: bool,
-    },
+    Cells(Vec<Option<Column>>),
     ReportCsv,
     ReportCells(ReportColumns),
+}
+
+/// How keys are written in comma-separated values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyForm {
+    /// As they are.
+    Plain,
+    /// URL-encoded.
+    Encoded,
+    /// One of both: a key that only the former can be decides about all that follow.
+    Unclear,
 }
 
 /// Where a report has what matters here.
@@ -85,13 +94,20 @@ impl TextEntries {
         let shape = match format {
             TextFormat::Lines => Shape::Lines,
             TextFormat::Guessed => Shape::Guessed,
-            TextFormat::Csv => Shape::Csv,
+            TextFormat::Csv | TextFormat::S3Batch => Shape::Csv,
             TextFormat::Jsonl => Shape::Jsonl,
             TextFormat::ReportCsv => Shape::ReportCsv,
             TextFormat::ReportJsonl => Shape::ReportJsonl,
         };
+        let is_batch = format == TextFormat::S3Batch;
+        let keys = if is_batch { KeyForm::Encoded } else { KeyForm::Unclear };
         let name = name.to_owned();
-        Self { text, shape, name, number: 0, is_over: false, dry_run_of: None }
+        Self { text, shape, keys, name, number: 0, is_over: false, dry_run_of: None }
+    }
+
+    /// Takes keys of comma-separated values without names as they were found to be written.
+    pub(super) fn with_keys(self, keys: KeyForm) -> Self {
+        Self { keys, ..self }
     }
 
     /// Takes rows of a dry run only if they are of these actions.
@@ -101,9 +117,25 @@ impl TextEntries {
 
     /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
     pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
-        let shape = Shape::Cells { columns, is_url_encoded: true };
+        let (shape, keys) = (Shape::Cells(columns), KeyForm::Encoded);
         let name = name.to_owned();
-        Self { text, shape, name, number: 0, is_over: false, dry_run_of: None }
+        Self { text, shape, keys, name, number: 0, is_over: false, dry_run_of: None }
+    }
+
+    /// Looks through comma-separated values for what tells how their keys are written. The error is
+    /// about the first row that may be either where none does.
+    pub(super) fn key_form(mut self) -> s3haul_wire::error::Result<KeyForm> {
+        let mut unclear = None;
+        while let Ok(Some(cells)) = self.record() {
+            let found = self.cells_entry(&cells);
+            if self.keys != KeyForm::Unclear {
+                return Ok(self.keys);
+            }
+            if let (Err(why), None) = (found, &unclear) {
+                unclear = Some(self.describe(Trouble::Row(why)));
+            }
+        }
+        unclear.map_or(Ok(self.keys), Err)
     }
 
     /// The next entry; rows that name nothing are passed over.
@@ -168,9 +200,14 @@ impl TextEntries {
         }
         match &self.shape {
             Shape::Csv => {
-                let (shape, is_header) = shape_of(cells)?;
-                self.shape = shape;
-                if is_header { Ok(None) } else { self.cells_entry(cells) }
+                let may_have_names = self.keys != KeyForm::Encoded;
+                let (columns, has_names) = columns_of(cells, may_have_names)?;
+                self.shape = Shape::Cells(columns);
+                if !has_names {
+                    return self.cells_entry(cells);
+                }
+                self.keys = KeyForm::Plain;
+                Ok(None)
             }
             Shape::ReportCsv => {
                 self.shape = Shape::ReportCells(ReportColumns::of(cells)?);
@@ -185,9 +222,13 @@ impl TextEntries {
                 refuse_dry_run([cell(outcome), action.map_or("", cell)], self.dry_run_of)?;
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
             }
-            Shape::Cells { columns, is_url_encoded } => {
+            Shape::Cells(columns) => {
                 check_count(cells, columns.len())?;
-                cells_entry(cells, columns, *is_url_encoded).map(Some)
+                let mut named = cells.iter().zip(columns);
+                if let Some((key, _)) = named.find(|(_, column)| **column == Some(Column::Key)) {
+                    self.keys = self.keys.seen(key)?;
+                }
+                cells_entry(cells, columns, self.keys).map(Some)
             }
             Shape::Lines | Shape::Guessed | Shape::Jsonl | Shape::ReportJsonl => Ok(None),
         }
@@ -269,35 +310,53 @@ fn guessed_entry(line: &str) -> Named {
     line_entry(line)
 }
 
-/// Shape of comma-separated values by their first row, and whether that holds names of columns.
-fn shape_of(first: &[String]) -> Result<(Shape, bool), String> {
+impl KeyForm {
+    /// What is known once a key was seen.
+    fn seen(self, key: &str) -> Result<Self, String> {
+        match self {
+            Self::Unclear if url::is_plain(key) => Ok(Self::Plain),
+            Self::Unclear if url::may_be_encoded(key) => Err(format!(
+                "`{key}` may be a key as it is, or URL-encoded as S3 Batch Operations has it: put \
+                 a line of names such as `bucket,key` first, or say --from-format s3-batch"
+            )),
+            known => Ok(known),
+        }
+    }
+}
+
+/// Columns of comma-separated values by their first row, and whether that holds their names.
+fn columns_of(
+    first: &[String],
+    may_have_names: bool,
+) -> Result<(Vec<Option<Column>>, bool), String> {
     let columns: Vec<_> = first.iter().map(|name| Column::of(name)).collect();
-    if columns.contains(&Some(Column::Key)) {
+    if may_have_names && columns.contains(&Some(Column::Key)) {
         refuse_twice(first, Column::of)?;
-        let shape = Shape::Cells { columns, is_url_encoded: false };
-        return Ok((shape, true));
+        return Ok((columns, true));
     }
     if !(2..=3).contains(&first.len()) {
-        let message = "without a line of names, of which one is `key`, rows have a bucket, a \
-                       URL-encoded key and perhaps a version";
+        let message = "without a line of names, of which one is `key`, rows have a bucket, a key \
+                       and perhaps a version";
         return Err(message.to_owned());
     }
     // S3 Batch Operations wants versions in all rows or in none.
     let mut columns = vec![Some(Column::Bucket), Some(Column::Key), Some(Column::VersionId)];
     columns.truncate(first.len());
-    Ok((Shape::Cells { columns, is_url_encoded: true }, false))
+    Ok((columns, false))
 }
 
 fn cells_entry(
     cells: &[String],
     columns: &[Option<Column>],
-    is_url_encoded: bool,
+    keys: KeyForm,
 ) -> Result<ManifestEntry, String> {
     let mut row = Row::default();
     for (cell, column) in cells.iter().zip(columns) {
         let Some(column) = column else { continue };
-        let is_understood = match (column, is_url_encoded) {
-            (Column::Key, true) => url::decoded(cell).is_some_and(|key| row.set(Column::Key, &key)),
+        let is_understood = match (column, keys) {
+            (Column::Key, KeyForm::Encoded) => {
+                url::decoded(cell).is_some_and(|key| row.set(Column::Key, &key))
+            }
             _ => row.set(*column, cell),
         };
         if !is_understood && cell.len() > TEXT_MAX {

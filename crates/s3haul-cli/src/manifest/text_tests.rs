@@ -89,18 +89,45 @@ proptest! {
 
 #[test]
 fn csv_without_names_is_that_of_batch_operations() {
-    assert_eq!(
-        keys(TextFormat::Csv, "b,a%2Fb+c\nb,\"x,%22\"\r\nb,last"),
-        ["a/b c", "x,\"", "last"]
-    );
+    let batch = "b,a%2Fb+c\nb,\"x,%22\"\r\nb,last";
+    assert_eq!(keys(TextFormat::S3Batch, batch), ["a/b c", "x,\"", "last"]);
     let all = entries(TextFormat::Csv, b"b,k,v1\nb,k2,\n");
     assert_eq!(all[0].as_ref().unwrap().version, Version::Named);
     assert_eq!(all[1].as_ref().unwrap().version, Version::Current);
     // Cut off before its version, it would be the current object.
     assert!(keys(TextFormat::Csv, "b,k,v1\nb,k2")[1].contains("it has 2 cells and not 3"));
     assert!(keys(TextFormat::Csv, "k\n")[0].contains("without a line of names"));
-    assert!(keys(TextFormat::Csv, "b,%zz\n")[0].contains("`%zz` is not a key"));
+    assert!(keys(TextFormat::S3Batch, "b,%zz\n")[0].contains("`%zz` is not a key"));
+    // That has no line of names.
+    assert_eq!(keys(TextFormat::S3Batch, "bucket,key\n"), ["key"]);
     assert!(keys(TextFormat::Csv, "b,k\nb,\"k\n")[1].contains("ends within quotes"));
+}
+
+/// They were decoded, so that `rm` removed other objects than a list by hand had named.
+#[test]
+fn csv_without_names_that_may_be_encoded_or_not_is_refused() {
+    for (text, taken) in [
+        ("b,k\nb,50%\nb,a+b\nb,%41\n", &["k", "50%", "a+b", "%41"][..]),
+        ("b,a b\nb,a+b\n", &["a b", "a+b"]),
+        ("b,é%41\n", &["é%41"]),
+        ("bucket,key\nb,a+b\n", &["a+b"]),
+        ("b,(k)*\nb,k/~\n", &["(k)*", "k/~"]),
+    ] {
+        assert_eq!(keys(TextFormat::Csv, text), taken);
+    }
+    let key_form = |text: &'static str| {
+        let entries = TextEntries::new(Box::new(text.as_bytes()), TextFormat::Csv, "m");
+        entries.key_form().map_err(|error| error.to_string())
+    };
+    for key in ["a+b", "%41", "%FF"] {
+        let found = keys(TextFormat::Csv, &format!("b,k\nb,{key}\nb,a b\n"));
+        assert!(found.len() == 2 && found[1].contains("--from-format s3-batch"), "{found:?}");
+        assert!(found[1].starts_with("row 2 of the manifest `m`"), "{found:?}");
+    }
+    // What can be read twice is decided by any row.
+    assert_eq!(key_form("b,k\nb,a+b\nb,a b\n"), Ok(KeyForm::Plain));
+    assert_eq!(key_form("b,k\n"), Ok(KeyForm::Unclear));
+    assert!(key_form("b,k\nb,a+b\nb,%41\n").unwrap_err().starts_with("row 2 of"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 /// The key; none where the text is not one. A `+` stands for a space, as programs that encode
 /// forms have it: one that is meant is written `%2B` by all of them.
 pub(super) fn decoded(text: &str) -> Option<String> {
-    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
+    if !may_be_encoded(text) {
         return Some(text.to_owned());
     }
     let mut bytes = text.bytes();
@@ -16,6 +16,24 @@ pub(super) fn decoded(text: &str) -> Option<String> {
         });
     }
     String::from_utf8(key).ok()
+}
+
+/// Whether a text reads otherwise where it is URL-encoded.
+pub(super) fn may_be_encoded(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'%' | b'+'))
+}
+
+/// Whether a text is not URL-encoded for certain: every encoding leaves none of its bytes as it is.
+pub(super) fn is_plain(text: &str) -> bool {
+    let is_escape = |rest: &[u8]| {
+        let digits = rest.get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let bytes = text.as_bytes();
+    (0..bytes.len()).any(|at| match bytes[at] {
+        b'%' => !is_escape(&bytes[at + 1..]),
+        byte => !byte.is_ascii_graphic(),
+    })
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -36,6 +54,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_no_encoding_leaves_as_it_is_is_plain() {
+        for text in ["a b", "é", "a\tb", "%", "a%4", "%4g", "50%+", "%+1"] {
+            assert!(is_plain(text), "{text}");
+        }
+        for text in ["", "a/b", "a+b", "%41%4a", "a*(b)'~", "%FF"] {
+            assert!(!is_plain(text), "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn keys_come_back(key in "(?s).{0,20}") {
@@ -44,6 +72,7 @@ mod tests {
                 b' ' => "+".to_owned(),
                 other => format!("%{other:02X}"),
             }).collect();
+            prop_assert!(!is_plain(&encoded));
             prop_assert_eq!(decoded(&encoded), Some(key));
         }
     }

@@ -32,7 +32,8 @@ fn objects_are_removed_that_a_file_names_in_any_format() {
     for (name, text, flags) in [
         ("keys.txt", lines, ""),
         ("keys", lines, "--from-format lines"),
-        ("batch.csv", batch, ""),
+        ("batch.csv", batch, "--from-format s3-batch"),
+        ("raw.csv", "box,d/b c\nbox,d/x\n", ""),
         ("named.csv", csv, ""),
         ("named", csv, ""),
         ("keys.jsonl", json, ""),
@@ -48,6 +49,33 @@ fn objects_are_removed_that_a_file_names_in_any_format() {
         assert_eq!((lines, messages.as_str(), code), (removed.map(str::to_owned).to_vec(), "", 0));
         assert_eq!(keys(&bench), ["d/y", "e"], "{name}");
     }
+}
+
+/// `a+b` was decoded and the object `a b` removed.
+#[test]
+fn rows_that_may_be_encoded_or_not_remove_nothing() {
+    for text in ["box,x\nbox,a+b\n", "box,x\nbox,%78\n", "box,x,\nbox,%78,\n"] {
+        let bench = Bench::with_objects(&["x", "a+b"]);
+        bench.file("f", "1");
+        bench.command("cp f").arg("s3://box/a b").output().unwrap();
+        bench.file("list.csv", text);
+        for command in ["rm s3://box", "mv s3://box s3://box/new"] {
+            let (lines, messages, code) = run(&bench, &format!("{command} --from list.csv"));
+            assert_eq!((lines, code), (vec![], 1), "{messages}");
+            for part in
+                ["row 2 of the manifest `", "such as `bucket,key`", "--from-format s3-batch"]
+            {
+                assert!(messages.contains(part), "{messages}");
+            }
+        }
+        assert_eq!(keys(&bench), ["a b", "a+b", "x"]);
+    }
+    // Another row decides, also a later one of a packed file.
+    let bench = Bench::with_objects(&["x", "a+b"]);
+    std::fs::write(bench.path("list.csv.gz"), gzip("box,a+b\nbox,no b\n")).unwrap();
+    let removed = ["delete: s3://box/a+b", "delete: s3://box/no b"];
+    assert_eq!(run(&bench, "rm s3://box --from list.csv.gz").0, removed);
+    assert_eq!(keys(&bench), ["x"]);
 }
 
 #[test]

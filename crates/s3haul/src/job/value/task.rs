@@ -264,8 +264,11 @@ pub enum ManifestFormat {
     /// A key or an s3:// address a line, taken as it is.
     Lines,
     /// Comma-separated values: with a line of names of which one is key, as `list` writes them, or
-    /// without as S3 Batch Operations has it: bucket, URL-encoded key, version.
+    /// without such a line: bucket, key, and perhaps version.
     Csv,
+    /// The manifest of S3 Batch Operations: bucket, URL-encoded key, and perhaps version, without a
+    /// line of names.
+    S3Batch,
     /// A JSON object a line with key or Key, as `list`, `tag get` and others print it.
     Jsonl,
     /// The manifest.json of an S3 Inventory. The files that it names, in CSV or Parquet, are

@@ -250,6 +250,7 @@ fn manifest() -> impl Strategy<Value = ManifestFile> {
     let format = prop_oneof![
         Just(ManifestFormat::Lines),
         Just(ManifestFormat::Csv),
+        Just(ManifestFormat::S3Batch),
         Just(ManifestFormat::Jsonl),
         Just(ManifestFormat::Inventory),
         Just(ManifestFormat::Parquet),
