@@ -253,6 +253,41 @@ fn a_file_makes_way_for_the_folder_of_a_planned_download() {
     bench.ok("apply p.parquet");
 }
 
+/// It was refused by the folder, whose files were removed at the end, and so was its resumed run.
+#[test]
+fn a_folder_makes_way_for_the_file_of_a_planned_download() {
+    let bench = Bench::with_objects(&["d", "e", "k", "k/new"]);
+    let set_up = |is_changed: bool| {
+        let _ = std::fs::remove_dir_all(bench.path("to"));
+        for file in ["to/d/f", "to/d/sub/g", "to/k/old", "to/z"] {
+            bench.file(file, "old");
+        }
+        std::fs::create_dir_all(bench.path("to/d/empty/deep")).unwrap();
+        plan(&bench, "sync s3://box to --delete --exclude k");
+        if is_changed {
+            bench.file("to/d/f", "another");
+        }
+    };
+    set_up(false);
+    let output = bench.ok("apply p.parquet --report r.jsonl");
+    assert!(output.find("delete: to/d/f") < output.find("download: s3://box/d to"), "{output}");
+    for relative in ["d", "e", "k/new"] {
+        assert_eq!(bench.read(&format!("to/{relative}")), relative);
+    }
+    assert!(!bench.path("to/z").exists());
+    assert_eq!(bench.read("r.jsonl").matches(r#""action":"delete""#).count(), 4);
+    // What has changed stays, with all of its folder.
+    set_up(true);
+    assert_eq!(bench.status("apply p.parquet --no-journal"), 1);
+    assert_eq!((bench.read("to/d/f"), bench.read("to/e")), ("another".into(), "e".into()));
+    assert!(bench.path("to/d/empty/deep").exists());
+    // One that is written into stays as well.
+    set_up(false);
+    plan(&bench, "sync s3://box to --delete");
+    assert_eq!(bench.status("apply p.parquet --no-journal"), 1);
+    assert_eq!((bench.read("to/d"), bench.read("to/k/new")), ("d".into(), "k/new".into()));
+}
+
 #[test]
 fn a_file_that_appears_is_a_failure_of_a_plan_that_overwrites_nothing() {
     let bench = Bench::with_objects(&["a", "b"]);

@@ -1,5 +1,6 @@
-//! Files of the target that stand where named downloads need folders. Their removals, which are
-//! named as well, come before the downloads, all others after them.
+//! Files of the target that stand where named downloads need folders, and folders that stand where
+//! they need files. The removals of those files and of what is in those folders, which are named as
+//! well, come before the downloads, all others after them.
 
 use std::collections::BTreeSet;
 use std::fs::metadata;
@@ -19,20 +20,45 @@ use crate::job::names::{NameSource, Named, Names};
 use crate::job::prepare::Prepared;
 use crate::location::Location;
 use crate::plan::action::RemoveFileAction;
+use crate::plan::expected::TargetState;
 use s3haul_wire::error::Result;
 
-/// Files that stand in the way of downloads.
+/// What stands in the way of downloads.
 #[derive(Debug, Default)]
-pub(crate) struct InTheWay(BTreeSet<PathBuf>);
+pub(crate) struct InTheWay {
+    files: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
 
 impl InTheWay {
-    /// Whether a removal is that of one of them.
+    /// Whether a removal is that of one of the files, or of one in the folders.
     pub(super) fn has(&self, removal: &Named) -> bool {
-        matches!(&removal.source, Location::Local(path) if self.0.contains(path))
+        let Location::Local(path) = &removal.source else { return false };
+        let is_inside = || path.ancestors().any(|folder| self.folders.contains(folder));
+        self.files.contains(path) || (!self.folders.is_empty() && is_inside())
+    }
+
+    /// Leaves out the folders that something is written below. Blocks.
+    fn without_written(mut self, names: Names) -> Result<Self> {
+        for named in names {
+            let Some(Location::Local(path)) = named?.target else { continue };
+            for folder in path.ancestors().skip(1) {
+                self.folders.remove(folder);
+            }
+        }
+        Ok(self)
+    }
+
+    /// Removes the folders in which no files are left. Blocks.
+    fn remove_folders(&self, root: &TargetRoot, path: &Path) {
+        let below = |folder: &PathBuf| folder.strip_prefix(path).ok()?.to_str().map(str::to_owned);
+        for relative in self.folders.iter().filter_map(below) {
+            root.remove_empty_tree(&relative);
+        }
     }
 }
 
-/// Removes the files that stand in the way, where their removal is named, and gives them.
+/// Removes what stands in the way, where the removals of the files are named, and gives it.
 pub(crate) async fn make_way(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
@@ -43,14 +69,28 @@ pub(crate) async fn make_way(
     };
     let folder = folder.to_owned();
     let ((all, _), below) = (open(names, 0).await?, folder.clone());
-    let found = blocking(move || in_the_way(all, &below)).await?;
-    if !found.0.is_empty() {
-        let root = blocking(move || TargetRoot::open(&folder)).await?;
-        let (queue, removing) = start(engine, root);
-        let (queued, ()) = tokio::join!(queue_all(job, engine, queue, (names, &found)), removing);
-        queued?;
+    let may_remove_folders = !(job.spec.dry_run || job.spec.no_overwrite);
+    let mut found = blocking(move || in_the_way(all, &below, may_remove_folders)).await?;
+    if !found.folders.is_empty() {
+        let (all, _) = open(names, 0).await?;
+        found = blocking(move || found.without_written(all)).await?;
     }
-    Ok(found)
+    if found.files.is_empty() && found.folders.is_empty() {
+        return Ok(found);
+    }
+    let path = folder.clone();
+    let root = blocking(move || TargetRoot::open(&path)).await?;
+    let (queue, removing) = start(engine, root.clone());
+    let (queued, ()) = tokio::join!(queue_all(job, engine, queue, (names, &found)), removing);
+    queued?;
+    if engine.report.ends_early() || engine.stop.is_cancelled() {
+        return Ok(found);
+    }
+    Ok(blocking(move || {
+        found.remove_folders(&root, &folder);
+        found
+    })
+    .await)
 }
 
 /// Queues the removals of files that stand in the way.
@@ -87,17 +127,23 @@ async fn queue_all(
     }
 }
 
-/// What stands where the downloads need folders. Blocks.
-fn in_the_way(names: Names, root: &Path) -> Result<InTheWay> {
-    let mut found = BTreeSet::new();
+/// What stands where the downloads need folders, and perhaps where they need files. Blocks.
+fn in_the_way(names: Names, root: &Path, may_remove_folders: bool) -> Result<InTheWay> {
+    let mut found = InTheWay::default();
     let mut last = PathBuf::new();
     for named in names {
-        let Some(Location::Local(path)) = named?.target else { continue };
+        let Named { target: Some(Location::Local(path)), expected, .. } = named? else { continue };
+        let is_new = expected.is_none_or(|expected| expected.target == TargetState::Missing);
+        // What a link leads to stays.
+        let is_folder = || path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if may_remove_folders && is_new && is_folder() {
+            found.folders.insert(path.clone());
+        }
         let Some(folder) = path.parent().filter(|folder| *folder != last) else { continue };
-        found.extend(first_file(folder, root).map(Path::to_owned));
+        found.files.extend(first_file(folder, root).map(Path::to_owned));
         folder.clone_into(&mut last);
     }
-    Ok(InTheWay(found))
+    Ok(found)
 }
 
 /// The file, if any, because of which a folder below the root cannot be there.
