@@ -112,9 +112,8 @@ impl CompareSettings {
         if !task.header && format != ComparedFormat::Csv {
             return Err(Failure::usage("--no-header needs --format csv"));
         }
-        let working_dir = std::env::current_dir().map_err(|error| {
-            Failure::other(format!("cannot determine the working directory: {error}"))
-        })?;
+        // Without one, relative paths are refused, and all else is done.
+        let working_dir = std::env::current_dir().unwrap_or_default();
         let spec = CompareSpec {
             source: task.source.clone(),
             target: task.target.clone(),

@@ -214,7 +214,7 @@ impl TransferSettings {
             return Err(invalid_argument_type(word, "<S3Uri>"));
         }
         check_bucket(&objects.source)?;
-        let mut spec = blank_spec(&frame.tuning, command, &objects.source)?;
+        let mut spec = blank_spec(&frame.tuning, command, &objects.source);
         spec.recursive = objects.recursive;
         spec.dry_run = objects.dry_run;
         apply_select(&mut spec, &objects.select)?;
@@ -274,15 +274,10 @@ fn assemble(frame: Frame, spec: TransferSpec) -> TransferSettings {
 }
 
 /// A job without any flag.
-fn blank_spec(
-    tuning: &Tuning,
-    command: TransferCommand,
-    source: &str,
-) -> Result<TransferSpec, Failure> {
-    let working_dir = std::env::current_dir().map_err(|error| {
-        Failure::other(format!("cannot determine the working directory: {error}"))
-    })?;
-    Ok(TransferSpec {
+fn blank_spec(tuning: &Tuning, command: TransferCommand, source: &str) -> TransferSpec {
+    // Without one, relative paths are refused, and all else is done.
+    let working_dir = std::env::current_dir().unwrap_or_default();
+    TransferSpec {
         journal: None,
         journal_folder: None,
         shard: None,
@@ -324,7 +319,7 @@ fn blank_spec(
         change: Box::default(),
         restore: RestoreTask::default(),
         tuning: tuning.clone(),
-    })
+    }
 }
 
 /// What `cp`, `mv` and `sync` have in common.
@@ -346,7 +341,7 @@ fn copying(
         let message = "--sse-c-copy-source is only supported for copy operations.";
         return Err(Failure::usage(message));
     }
-    let mut spec = blank_spec(&frame.tuning, command, job.source)?;
+    let mut spec = blank_spec(&frame.tuning, command, job.source);
     spec.target = Some(job.target.to_owned());
     spec.recursive = job.recursive;
     spec.dry_run = job.dry_run;

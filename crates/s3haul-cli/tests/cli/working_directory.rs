@@ -51,3 +51,55 @@ fn relative_paths_in_a_folder_whose_name_is_not_utf8_are_refused() {
     }
     assert_eq!(bench.read("h"), "k");
 }
+
+/// Commands without any relative path failed, too.
+#[test]
+fn a_working_directory_that_was_removed_is_missed_by_relative_paths_only() {
+    let bench = Bench::with_objects(&["d/k"]);
+    bench.file("f", "x");
+    let folder = bench.folder().join("gone");
+    let run = |args: &str| {
+        let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
+        let args = args.replace("BENCH", bench.folder().to_str().unwrap());
+        let command = bench.command(&args);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", script, "sh"]).arg(command.get_program()).args(command.get_args());
+        shell.current_dir(bench.folder());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell.output().unwrap()
+    };
+    let home = bench.folder().to_str().unwrap();
+    for (args, lines) in [
+        ("cp s3://box/d/k s3://box/e/l", "copy: s3://box/d/k to s3://box/e/l\n"),
+        ("sync s3://box/d s3://box/e", "copy: s3://box/d/k to s3://box/e/k\n"),
+        ("mv s3://box/e/l s3://box/e/m", "move: s3://box/e/l to s3://box/e/m\n"),
+        ("rm s3://box/e --recursive", "delete: s3://box/e/k\ndelete: s3://box/e/m\n"),
+        ("cp s3://box/d/k -", "d/k"),
+        ("cp BENCH/f s3://box/f", "upload: BENCH/f to s3://box/f\n"),
+        ("cp s3://box/d BENCH/out --recursive", "download: s3://box/d/k to BENCH/out/k\n"),
+    ] {
+        let output = run(args);
+        let mut found: Vec<_> = stdout(&output).split_inclusive('\n').map(str::to_owned).collect();
+        found.sort();
+        assert_eq!(found.concat(), lines.replace("BENCH", home), "{args}: {output:?}");
+        assert_eq!((stderr(&output).as_str(), output.status.code()), ("", Some(0)), "{args}");
+    }
+    for args in
+        ["cp s3://box/d/k out", "cp f s3://box/g", "sync . s3://box/g", "compare d s3://box"]
+    {
+        let output = run(args);
+        let message = "is relative to the working directory, which cannot be determined";
+        assert!(stderr(&output).contains(message), "{args}: {output:?}");
+        assert_eq!(output.status.code(), Some(255), "{args}");
+    }
+    assert_eq!(run("compare s3://box/d s3://box/d").status.code(), Some(0));
+    let output = run("rm s3://box/d --recursive --report r.jsonl");
+    assert_eq!(output.status.code(), Some(255), "{output:?}");
+    assert!(!folder.exists());
+    assert_eq!(bench.lines("list s3://box --format keys"), ["d/k", "f"]);
+}

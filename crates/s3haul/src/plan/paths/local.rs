@@ -7,22 +7,27 @@ use super::{PathError, PathErrorKind};
 use crate::plan::s3_uri;
 
 /// The text of the working directory, with which these path arguments become absolute. Text cannot
-/// name one that is not UTF-8: what is relative to it would lead to another directory.
+/// name one that is not UTF-8: what is relative to it would lead to another directory. One that is
+/// empty could not be determined.
 pub fn directory_text<'d, 'p>(
     directory: &'d Path,
     paths: impl IntoIterator<Item = &'p str>,
 ) -> Result<Cow<'d, str>, PathError> {
     let is_relative = |path: &&str| !s3_uri::is_s3(path) && !path.starts_with('/') && *path != "-";
-    match (directory.to_str(), paths.into_iter().find(is_relative)) {
-        (None, Some(path)) => Err(PathError {
-            message: format!(
-                "`{path}` is relative to a working directory whose name is not UTF-8: give an \
-                 absolute path, or start from another directory"
-            ),
-            kind: PathErrorKind::Missing,
-        }),
-        _ => Ok(directory.to_string_lossy()),
-    }
+    let why = match directory.to_str() {
+        None => "a working directory whose name is not UTF-8",
+        Some("") => "the working directory, which cannot be determined (was it removed?)",
+        Some(text) => return Ok(text.into()),
+    };
+    let Some(path) = paths.into_iter().find(is_relative) else {
+        return Ok(directory.to_string_lossy());
+    };
+    Err(PathError {
+        message: format!(
+            "`{path}` is relative to {why}: give an absolute path, or start from another directory"
+        ),
+        kind: PathErrorKind::Missing,
+    })
 }
 
 /// Removes `.`, empty and `..` components without looking at the disk (`os.path.normpath`).
@@ -58,8 +63,12 @@ pub fn absolute(path: &str, working_directory: &str) -> String {
 }
 
 /// How a local path is printed in output lines: its directory relative to the working directory,
-/// and its name: `./f`, `../d/f`. Both paths are absolute.
+/// and its name: `./f`, `../d/f`. Both paths are absolute; without a working directory, the path is
+/// printed as it is.
 pub fn display_local(path: &str, working_directory: &str) -> String {
+    if working_directory.is_empty() {
+        return path.to_owned();
+    }
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     let directory = normalize(&format!("{directory}/"));
     let relative = relative_to(&directory, &normalize(working_directory));
