@@ -352,6 +352,68 @@ fn a_dry_run_leaves_out_what_is_not_overwritten() {
     assert_eq!(bench.lines("apply p.parquet"), ["download: s3://box/b to to/b"]);
 }
 
+/// A dry run of a copy to S3 does not look at the target, and did not say so.
+#[test]
+fn a_dry_run_says_that_it_does_not_know_what_is_not_overwritten() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.file("f/a", "1");
+    for (command, line) in [
+        ("cp f s3://box --recursive", "upload: f/a to s3://box/a\n"),
+        ("mv s3://box/a s3://box/b", "move: s3://box/a to s3://box/b\n"),
+    ] {
+        let output = bench.run(&format!("{command} --no-overwrite --dryrun"));
+        assert_eq!(stdout(&output), format!("(dryrun) {line}"));
+        assert!(stderr(&output).contains("does not look at the target"), "{output:?}");
+        assert_eq!(output.status.code(), Some(0));
+        let planned = bench.run(&format!("{command} --no-overwrite --plan p"));
+        assert!(stderr(&planned).contains("has 0 actions"), "{planned:?}");
+        assert!(!stderr(&planned).contains("does not look"), "{planned:?}");
+    }
+}
+
+/// A dry run and a plan had downloads that a run skips, or fails at.
+#[test]
+fn what_is_in_the_way_of_a_download_is_foreseen() {
+    let bench = Bench::with_objects(&["d/f", "e", "g", "l/z"]);
+    let folder = || {
+        let _ = std::fs::remove_dir_all(bench.path("to"));
+        for file in ["to/e/old", "to/g/old", "out/f"] {
+            bench.file(file, "old");
+        }
+        std::process::Command::new("mkfifo").arg(bench.path("to/g/fifo")).status().unwrap();
+        std::os::unix::fs::symlink("../out", bench.path("to/l")).unwrap();
+        std::os::unix::fs::symlink("../out", bench.path("to/d-link")).unwrap();
+    };
+    for (command, stays) in
+        [("cp --recursive", &["e", "g"][..]), ("sync", &["e", "g"]), ("sync --delete", &["g"])]
+    {
+        folder();
+        let real = |output: &std::process::Output| {
+            let text = stdout(output).replace("(dryrun) ", "");
+            let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let dry = bench.run(&format!("{command} --dryrun s3://box to"));
+        let planned = bench.run(&format!("{command} s3://box to --plan p.parquet"));
+        for output in [&dry, &planned] {
+            let messages = stderr(output);
+            assert!(messages.contains("Skipping file l/z. A symbolic link"), "{messages}");
+            let warned = |name: &str| messages.contains(&format!("to/{name}` is a directory"));
+            for name in ["e", "g"] {
+                assert_eq!(warned(name), stays.contains(&name), "{command} {name}: {messages}");
+            }
+            assert_eq!(output.status.code(), Some(2), "{command}: {messages}");
+        }
+        let done = bench.run(&format!("{command} s3://box to"));
+        assert!(stderr(&done).contains("Skipping file l/z. A symbolic link"), "{done:?}");
+        let mut lines = real(&done);
+        lines.extend(stays.iter().map(|name| format!("download: s3://box/{name} to to/{name}")));
+        lines.sort();
+        assert_eq!(real(&dry), lines, "{command}");
+    }
+}
+
 /// Files behind it were moved, and removed.
 #[test]
 fn a_folder_that_is_a_link_is_not_followed() {

@@ -11,7 +11,7 @@ use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::fs::TargetRoot;
 use crate::job::prepare::Prepared;
-use crate::plan::action::DownloadAction;
+use crate::plan::action::{DownloadAction, RemoveFileAction};
 use crate::plan::expected::TargetState;
 use crate::plan::paths::Side;
 use s3haul_wire::error::Result;
@@ -28,18 +28,42 @@ pub(crate) fn start_downloads(
     (queue, downloads)
 }
 
+/// The same for removals of files.
+pub(crate) fn start_removals(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    root: TargetRoot,
+) -> (Queue<RemoveFileAction>, impl Future<Output = ()> + Send + use<>) {
+    let (mut queue, removals) = start(engine, root.clone());
+    if job.spec.says_states() {
+        queue.screen_with(Arc::new(move |engine, mut actions: Vec<RemoveFileAction>| {
+            actions.retain(|action| {
+                let refusal = root.removal_refusal(&action.relative);
+                refusal.inspect(|escape| engine.report.warning(escape.warning())).is_none()
+            });
+            Screened { actions, is_end: false }
+        }));
+    }
+    (queue, removals)
+}
+
 /// Installs the checks of downloads that run before they are queued, if the job has any.
 fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadAction>) {
     // Of a sync, too: its walk shows no FIFO, and no file whose key is spelled otherwise.
     let no_overwrite = job.spec.no_overwrite;
     let guard = job.case_guard.clone();
     let is_planned = job.spec.names.as_ref().is_some_and(|names| names.is_plan());
-    if !no_overwrite && guard.is_none() {
+    let is_forecast = job.spec.says_states();
+    let makes_way = job.spec.sync.delete;
+    if !no_overwrite && guard.is_none() && !is_forecast {
         return;
     }
     queue.screen_with(Arc::new(move |engine, mut actions| {
         if no_overwrite {
             actions = skip_existing(engine, &target, actions, is_planned);
+        }
+        if is_forecast {
+            actions = foresee(engine, &target, actions, makes_way);
         }
         match &guard {
             Some(guard) => guard.screen(engine, &target, actions),
@@ -67,6 +91,29 @@ fn skip_existing(
         action.leave_out(engine, target);
     }
     missing
+}
+
+/// Leaves out what a run skips because of a link, and warns of what it fails at because a folder
+/// that does not make way is in its place. Blocks.
+fn foresee(
+    engine: &Engine,
+    target: &DownloadTarget,
+    mut actions: Vec<DownloadAction>,
+    makes_way: bool,
+) -> Vec<DownloadAction> {
+    let DownloadTarget::Below(root) = target else { return actions };
+    actions.retain(|DownloadAction { relative, .. }| {
+        let refusal = root.refusal(relative);
+        if let Some(escape) = &refusal {
+            engine.report.warning(escape.warning());
+        } else if root.folder_stays(relative, makes_way) {
+            let path = root.path_of(relative);
+            let path = path.display();
+            engine.report.warning(format!("`{path}` is a directory, so that its download fails"));
+        }
+        refusal.is_none()
+    });
+    actions
 }
 
 pub(crate) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {

@@ -30,7 +30,7 @@ use crate::source::presence::has_any;
 use crate::source::side::SideStream;
 use crate::source::walk::names_below;
 use crate::task::divided::start_divided;
-use crate::task::download_target::{open_root, start_downloads};
+use crate::task::download_target::{open_root, start_downloads, start_removals};
 use crate::task::pipeline::{
     MakeAction, copy_action, download_action, file_removal, object_removal, upload_action,
 };
@@ -57,7 +57,7 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
             let root = open_root(job, folder).await?;
             let target = DownloadTarget::Below(root.clone());
             let downloads = start_downloads(job, engine, target.clone());
-            let in_folder = (start(engine, root), file_removal as _);
+            let in_folder = (start_removals(job, engine, root), file_removal as _);
             run(job, engine, (downloads, target), download_action, in_folder).await;
         }
         _ => {

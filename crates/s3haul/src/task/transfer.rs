@@ -296,6 +296,16 @@ async fn act(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     {
         return lookup::sync(job, engine).await;
     }
+    if job.spec.dry_run
+        && job.spec.no_overwrite
+        && matches!(action, ActionKind::Upload | ActionKind::Copy)
+    {
+        engine.report.note(
+            "this dry run does not look at the target: the run leaves out what exists there; \
+             --plan leaves it out, too"
+                .to_owned(),
+        );
+    }
     match action {
         ActionKind::Upload => {
             pipeline(job, engine, start_divided(job, engine), upload_action).await;

@@ -136,6 +136,23 @@ impl Directories {
         }
     }
 
+    /// The link, if any, because of which a directory would not be created.
+    pub(super) fn refusal(&self, relative: &str) -> Option<Escape> {
+        if self.cached(relative).is_some() {
+            return None;
+        }
+        match self.open(relative, Links::Refused) {
+            Ok(directory) => _ = self.remember(relative, directory),
+            Err(Errno::XDEV) => {
+                if let CreateError::Escape(escape) = self.explain(relative, Errno::XDEV) {
+                    return Some(escape);
+                }
+            }
+            Err(_) => {}
+        }
+        None
+    }
+
     /// Forgets a directory that turned out to be gone.
     pub(super) fn forget(&self, relative: &str) {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).open.remove(relative);

@@ -151,6 +151,38 @@ impl TargetRoot {
         self.find(relative).ok().flatten().is_some_and(|found| found.kind == FileKind::Directory)
     }
 
+    /// Why a file would not be written under a name: because of the name, or of a link on the way.
+    /// Blocks.
+    pub(crate) fn refusal(&self, relative: &str) -> Option<Escape> {
+        let escape = match names::split_checked(relative) {
+            Ok((directory, _)) => self.directories.refusal(directory)?,
+            Err(escape) => escape,
+        };
+        Some(Escape { name: relative.to_owned(), ..escape })
+    }
+
+    /// Why a file would not be removed: because of its name, or of a link on the way. Blocks.
+    pub(crate) fn removal_refusal(&self, relative: &str) -> Option<Escape> {
+        let directory = match names::split_removable(relative) {
+            Ok((directory, _)) => directory,
+            Err(escape) => return Some(escape),
+        };
+        match self.directories.find_without_links(directory).map_err(|error| error.of(relative)) {
+            Err(CreateError::Escape(escape)) => Some(escape),
+            _ => None,
+        }
+    }
+
+    /// Whether a folder stands where a file is to be, and stays also where its files are removed
+    /// and it makes way. Blocks.
+    pub(crate) fn folder_stays(&self, relative: &str, makes_way: bool) -> bool {
+        let Ok((directory, name)) = names::split_removable(relative) else { return false };
+        let Ok(Some(parent)) = self.directories.find_without_links(directory) else { return false };
+        let (parent, name) = (parent.as_fd(), name.as_ref());
+        let is_folder = open_folder(parent, name).is_ok();
+        is_folder && !(makes_way && is_tree_of_files(parent, name, LEVELS_MAX) == Ok(true))
+    }
+
     /// Removes a folder that has nothing but folders, so that a file can take its place; one that
     /// has anything else stays as it is. Blocks.
     pub(crate) fn remove_empty_tree(&self, relative: &str) {
@@ -182,6 +214,30 @@ impl TargetRoot {
             Error::local("could not remove", &self.path_of(relative), errno.into()).into()
         })
     }
+}
+
+/// Whether a folder has nothing but files, links to files, and such folders.
+fn is_tree_of_files(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    levels: usize,
+) -> rustix::io::Result<bool> {
+    let folder = open_folder(parent, name)?;
+    for name in names_in(&folder)? {
+        let name = name?;
+        let stat = rustix::fs::statat(&folder, &name, AtFlags::empty())?;
+        let is_right = match FileInfo::from_stat(&stat).kind {
+            FileKind::File => true,
+            FileKind::Directory => {
+                levels > 0 && is_tree_of_files(folder.as_fd(), &name, levels - 1)?
+            }
+            _ => false,
+        };
+        if !is_right {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether a folder has nothing but such folders.
