@@ -14,7 +14,7 @@ use s3haul_wire::Client;
 use super::detect::{Format, TextFormat};
 use super::fetch::fetch;
 use super::inventory::InventoryEntries;
-use super::parquet::ParquetEntries;
+use super::parquet::{ParquetEntries, REPORT_REFUSED};
 use super::text::{Text, TextEntries};
 use crate::failure::Failure;
 use crate::settings::{DryRunOf, ManifestPlace, ManifestSettings};
@@ -91,6 +91,13 @@ impl ManifestFile {
             ManifestPlace::Object(object) => (object.to_string(), true),
             ManifestPlace::File(path) => {
                 let facts = path.metadata().map_err(|error| cannot_open(path, error))?;
+                if facts.is_dir() && path.extension().is_some_and(|end| end == "parquet") {
+                    let message = format!(
+                        "the manifest `{}` is a folder, such as {REPORT_REFUSED}",
+                        path.display()
+                    );
+                    return Err(Error::new(ErrorKind::Config, message).into());
+                }
                 if facts.is_dir() {
                     return Err(cannot_open(path, io::ErrorKind::IsADirectory.into()).into());
                 }
@@ -173,6 +180,13 @@ impl ManifestFile {
         };
         let head = Head::of(stream)?;
         let format = Format::of(self.asked, &self.name, &self.bucket, &head.bytes);
+        if matches!(format, Format::Text(_)) && is_parquet(&head.bytes) {
+            let message = format!(
+                "the manifest `{}` is a table in Parquet, and not what --from-format says",
+                self.name
+            );
+            return Ok(Err(Error::new(ErrorKind::Config, message)));
+        }
         let is_packed = head.is_packed;
         let text = head.text();
         let file = match file {
@@ -231,6 +245,11 @@ impl Manifest for ManifestFile {
             Error::new(ErrorKind::Local, message)
         })?
     }
+}
+
+/// Whether these are the first bytes of a table, and of no text, which has no NUL.
+fn is_parquet(head: &[u8]) -> bool {
+    head.starts_with(b"PAR1") && head.contains(&0)
 }
 
 fn cannot_open(path: &Path, error: io::Error) -> Error {

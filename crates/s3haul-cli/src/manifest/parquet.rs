@@ -9,6 +9,13 @@ use s3haul_wire::error::Result;
 use super::row::{Column, Row, TEXT_MAX, TOO_LONG};
 use crate::table::{Cell, TableError, TableReader};
 
+/// Names of columns that a message has.
+const NAMES_MAX: usize = 8;
+
+/// Ends the message about a report in Parquet.
+pub(super) const REPORT_REFUSED: &str = "a report in Parquet, which --from does not read: have it \
+                                         written as JSON lines or CSV (--report FILE.csv)";
+
 /// The entries of a file. After an error there are no more.
 pub(super) struct ParquetEntries {
     reader: TableReader,
@@ -35,7 +42,7 @@ impl ParquetEntries {
             found.push(column);
         }
         if !found.contains(&Column::Key) {
-            return Err(refused("has no column `key`".to_owned()));
+            return Err(refused(without_key(&reader)));
         }
         let (rows, name) = (Vec::new().into_iter(), name.to_owned());
         Ok(Self { reader, rows, name, is_over: false })
@@ -90,6 +97,20 @@ impl Iterator for ParquetEntries {
             }
         }
     }
+}
+
+/// What a table without a column of keys is.
+fn without_key(reader: &TableReader) -> String {
+    let names: Vec<_> = reader.names().collect();
+    let has_all = |wanted: [&str; 3]| wanted.iter().all(|name| names.contains(name));
+    if has_all(["action", "source", "target_state"]) {
+        return "is a plan, and no list of objects: `s3haul apply` does what it says".to_owned();
+    }
+    if has_all(["event", "outcome", "source"]) {
+        return format!("is of {REPORT_REFUSED}");
+    }
+    let shown = names.iter().take(NAMES_MAX).map(|name| format!("`{}`", name.escape_debug()));
+    format!("has no column `key`, but {}", shown.collect::<Vec<_>>().join(", "))
 }
 
 /// The error for a file that is not what it should be.

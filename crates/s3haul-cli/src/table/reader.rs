@@ -82,6 +82,12 @@ impl TableReader {
         self.columns.iter().map(|(_, column)| *column)
     }
 
+    /// The names of all columns.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let schema = self.metadata.file_metadata().schema_descr();
+        schema.columns().iter().map(|column| column.name())
+    }
+
     /// A value of the footer.
     pub(crate) fn value(&self, key: &str) -> Option<&str> {
         let values = self.metadata.file_metadata().key_value_metadata()?;

@@ -562,6 +562,30 @@ fn what_list_and_find_print_is_read_back() {
 }
 
 /// An error that says what to do, before anything is removed.
+/// They had no column `key`, were a directory, or had a NUL character in their first line.
+#[test]
+fn tables_in_parquet_of_something_else_are_refused_as_what_they_are() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.ok("cp s3://box t --recursive --quiet --report r.parquet");
+    bench.ok("cp s3://box t --recursive --quiet --plan p.parquet");
+    bench.ok("list s3://box --format parquet --fields size,etag --output-file l.parquet");
+    bench.ok("list s3://box --format parquet --output-file whole.parquet");
+    let report = "a report in Parquet, which --from does not read: have it written as JSON lines";
+    for (file, reason) in [
+        ("r.parquet", report),
+        ("r.parquet/part-000000.parquet", report),
+        ("p.parquet", "is a plan, and no list of objects: `s3haul apply` does what it says"),
+        ("l.parquet", "has no column `key`, but `size`, `etag`"),
+        ("whole.parquet --from-format lines", "is a table in Parquet, and not what --from-format"),
+        ("whole.parquet --from-format report", "is a table in Parquet, and not what --from-format"),
+    ] {
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box --from {file}"));
+        assert!(lines.is_empty() && code != 0, "{file}: {lines:?} {code}");
+        assert!(messages.contains(reason), "{file}: {messages}");
+    }
+    assert_eq!(keys(&bench), ["a", "b"]);
+}
+
 #[test]
 fn tables_in_orc_are_refused_with_what_is_read_instead() {
     let bench = Bench::with_objects(&["keep"]);
