@@ -158,6 +158,61 @@ fn a_move_that_found_its_bytes_at_the_target_is_done_where_its_source_is_gone() 
     assert_eq!(bench.status("compare in s3://box/y/"), 0);
 }
 
+/// Names below a folder of two levels, or below a prefix.
+fn names_below(bench: &Bench, side: &str) -> Vec<String> {
+    if let Some(prefix) = side.strip_prefix("s3://box/") {
+        let keys = bench.lines(&format!("list {side}/ --format keys"));
+        let name = |key: String| key.strip_prefix(prefix).unwrap().trim_matches('/').to_owned();
+        return keys.into_iter().map(name).collect();
+    }
+    let files = |folder: String| {
+        let names = bench.names_in(&format!("{side}/{folder}")).into_iter();
+        names.map(move |name| format!("{folder}/{name}")).collect::<Vec<_>>()
+    };
+    let mut names: Vec<_> = bench.names_in(side).into_iter().flat_map(files).collect();
+    names.sort();
+    names
+}
+
+fn text_of(bench: &Bench, side: &str, name: &str) -> String {
+    let path = format!("{side}/{name}");
+    if side.starts_with("s3:") { bench.ok(&format!("cat {path}")) } else { bench.read(&path) }
+}
+
+#[test]
+fn what_a_killed_move_had_copied_is_moved_also_where_nothing_is_overwritten() {
+    let ways = [("in", "s3://box/x"), ("s3://box/a", "s3://box/x"), ("s3://box/a", "x")];
+    for (source, target) in ways {
+        let bench = bench();
+        if source != "in" {
+            bench.ok(&format!("cp --recursive in {source} --no-progress --quiet"));
+        }
+        let pace = PACE.replace("--quiet", "--only-show-errors");
+        let command = format!("mv --recursive --no-overwrite {source} {target} {pace}");
+        let id = kill_at(&bench, 500, &command);
+        // The first in order are in work: some were copied, and their sources are still there.
+        let left = names_below(&bench, source);
+        for name in &left[..20] {
+            bench.ok(&format!("cp {source}/{name} {target}/{name} --no-progress --quiet"));
+        }
+        // One was written by somebody else, and is as long.
+        let (other, text) = (&left[7], text_of(&bench, source, &left[7]));
+        let others = text.replace("this", "that");
+        if target == "x" {
+            bench.file(&format!("x/{other}"), &others);
+        } else {
+            bench.file("other", &others);
+            bench.ok(&format!("cp other {target}/{other} --no-progress --quiet"));
+        }
+        let resumed = bench.run(&format!("jobs resume {id} --max-requests-per-second 100000"));
+        assert_eq!(resumed.status.code(), Some(0), "{resumed:?}");
+        assert_eq!(names_below(&bench, source), [other.as_str()], "{source} to {target}");
+        assert_eq!(names_below(&bench, target).len(), FILES, "{source} to {target}");
+        assert_eq!(text_of(&bench, source, other), text);
+        assert_eq!(text_of(&bench, target, other), others);
+    }
+}
+
 /// The disk may have gone since the job began: what it saw then is no proof, and what is left to do
 /// is done once it is back.
 #[test]

@@ -559,7 +559,7 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
 }
 
 /// Removes the file of a move, unless it is no longer what was sent.
-async fn remove_source(
+pub(crate) async fn remove_source(
     engine: &Engine,
     path: PathBuf,
     sent: fs::FileIdentity,

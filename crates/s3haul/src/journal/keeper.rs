@@ -35,6 +35,10 @@ const RATES_AGE_MAX: Duration = Duration::from_hours(1);
 /// Failures that wait for the next snapshot; more are counted and not kept.
 const FAILURES_MAX: usize = 10_000;
 
+/// By how much the clock of a service may be behind: S3 refuses requests of clocks that differ by
+/// more (`RequestTimeTooSkewed`).
+const CLOCK_BEHIND_MAX_S: i64 = 15 * 60;
+
 /// What a journal is made of.
 #[derive(Clone, Debug)]
 pub struct JournalRequest {
@@ -244,6 +248,16 @@ impl Journal {
     /// Whether an earlier run has dealt with an entry.
     pub(crate) fn has_settled(&self, name: &str, mark: Mark, is_version: bool) -> bool {
         self.resumed.as_ref().is_some_and(|left| left.has_settled(name, mark, is_version))
+    }
+
+    /// Whether an earlier run had begun something and did not come to its end, or it failed.
+    pub(crate) fn has_begun(&self, mark: Mark) -> bool {
+        self.resumed.as_ref().is_some_and(|left| left.has_begun(mark))
+    }
+
+    /// Time of the oldest object that the job can have written, in seconds since 1970.
+    pub(crate) fn writes_since_s(&self) -> i64 {
+        self.description.created_ms / 1_000 - CLOCK_BEHIND_MAX_S
     }
 
     /// Whether an earlier run looked as far as a name.

@@ -355,6 +355,11 @@ impl Left {
         !self.looked.is_empty() && name <= self.looked.as_str()
     }
 
+    /// Whether the earlier run had begun something and did not come to its end, or it failed.
+    pub(crate) fn has_begun(&self, mark: Mark) -> bool {
+        self.pending.contains(&mark)
+    }
+
     /// Whether the earlier run has dealt with an entry. Versions have one name together: that of
     /// the last position may have some that were not seen.
     pub(crate) fn has_settled(&self, name: &str, mark: Mark, is_version: bool) -> bool {

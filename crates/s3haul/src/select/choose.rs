@@ -1,6 +1,7 @@
 //! Which entries of a batch are taken: what patterns and conditions include, what scripts choose,
 //! and new names.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::engine::core::{Engine, Place};
@@ -54,6 +55,21 @@ impl<'a> Taken<'a> {
 }
 
 impl Selected {
+    /// Copies of some of the entries that were taken, with their rows.
+    pub(crate) fn copies(&self, is_meant: impl Fn(Entry<'_>) -> bool) -> Vec<(usize, OwnedEntry)> {
+        let rows = self.rows.iter().map(|(row, _)| *row);
+        rows.filter(|row| self.entries.get(*row).is_some_and(&is_meant))
+            .filter_map(|row| Some((row, OwnedEntry::of_row(&self.entries, row)?)))
+            .collect()
+    }
+
+    /// The same without some rows.
+    #[must_use]
+    pub(crate) fn without(mut self, left_out: &HashSet<usize>) -> Self {
+        self.rows.retain(|(row, _)| !left_out.contains(row));
+        self
+    }
+
     /// Makes something of every entry that was taken.
     pub(crate) fn map<T>(mut self, mut make: impl FnMut(Taken<'_>) -> Option<T>) -> Vec<T> {
         let rows = self.rows.into_iter();

@@ -7,15 +7,17 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::hints::NamesAhead;
 use super::listing::{NameListing, NamesRequest};
 use super::walk::FileStream;
 use crate::engine::core::{Engine, Place};
+use crate::engine::limits::blocking;
 use crate::engine::object::{head_at, is_missing};
 use crate::entry::{Entry, EntryBatch, OwnedEntry, Root};
-use crate::fs::{WalkOptions, collapse};
+use crate::fs::{FileBatch, FileInfo, WalkOptions, collapse};
 use crate::plan::conditions::Conditions;
 use crate::plan::filter::Filter;
 use crate::script::Program;
@@ -47,6 +49,18 @@ pub(crate) async fn target_object(engine: &Engine, key: &str) -> Result<Option<O
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// A file as it is now; none where there is none.
+pub(crate) async fn file_now(path: &Path) -> Option<OwnedEntry> {
+    let path = path.to_owned();
+    blocking(move || {
+        let info = FileInfo::of_path(&path).ok()?;
+        let mut files = FileBatch::of_file(&path);
+        files.push(path.file_name()?.to_str()?, &info);
+        OwnedEntry::of_row(&EntryBatch::Files(files), 0)
+    })
+    .await
 }
 
 /// The stream of one side.

@@ -1,6 +1,7 @@
 //! Whole commands: each wires a source, a selection, a plan and an action into one bounded stream.
 
 pub(crate) mod compare;
+pub(crate) mod copied;
 pub(crate) mod divided;
 pub(crate) mod download_target;
 pub(crate) mod in_place;

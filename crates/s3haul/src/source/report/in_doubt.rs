@@ -1,17 +1,14 @@
 //! What an earlier run of a plan had begun and may have done: a kill comes between the last answer
 //! and the journal.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 
 use crate::engine::core::Engine;
-use crate::engine::limits::blocking;
 use crate::engine::object::{head, is_missing};
-use crate::entry::{Entry, EntryBatch, OwnedEntry};
+use crate::entry::{Entry, OwnedEntry};
 use crate::event::{ObjectEvent, Outcome};
-use crate::fs::{FileBatch, FileInfo};
 use crate::job::names::Named;
 use crate::job::prepare::Prepared;
 use crate::journal::state::Mark;
@@ -20,7 +17,7 @@ use crate::location::Location;
 use crate::plan::content::Depth;
 use crate::plan::expected::{State, TargetState};
 use crate::source::content::examine;
-use crate::source::side::{Pair, target_object};
+use crate::source::side::{Pair, file_now, target_object};
 
 /// What became of an action.
 enum Found {
@@ -81,7 +78,7 @@ async fn look(engine: &Arc<Engine>, named: &Named) -> Found {
         return Found::Nothing;
     };
     let target = match target {
-        Location::Local(path) => file(path).await,
+        Location::Local(path) => file_now(path).await,
         Location::Object(name) => target_object(engine, &name.key).await.ok().flatten(),
         Location::Stream => None,
     };
@@ -124,7 +121,7 @@ enum Source {
 async fn source_of(engine: &Engine, named: &Named, planned: &State) -> Source {
     let found = match &named.source {
         Location::Local(path) => {
-            let now = file(path).await;
+            let now = file_now(path).await;
             now.map(|now| (now.get().state() == *planned).then_some(now))
         }
         Location::Object(name) => match head(engine, &name.key, name.version_id.as_deref()).await {
@@ -142,16 +139,4 @@ async fn source_of(engine: &Engine, named: &Named, planned: &State) -> Source {
         Some(None) => Source::Changed,
         None => Source::Gone,
     }
-}
-
-/// A file as it is now.
-async fn file(path: &Path) -> Option<OwnedEntry> {
-    let path = path.to_owned();
-    blocking(move || {
-        let info = FileInfo::of_path(&path).ok()?;
-        let mut files = FileBatch::of_file(&path);
-        files.push(path.file_name()?.to_str()?, &info);
-        OwnedEntry::of_row(&EntryBatch::Files(files), 0)
-    })
-    .await
 }
