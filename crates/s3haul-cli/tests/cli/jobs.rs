@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -210,6 +211,52 @@ fn what_a_killed_move_had_copied_is_moved_also_where_nothing_is_overwritten() {
         assert_eq!(names_below(&bench, target).len(), FILES, "{source} to {target}");
         assert_eq!(text_of(&bench, source, other), text);
         assert_eq!(text_of(&bench, target, other), others);
+    }
+}
+
+/// Names below a source that a report has as done.
+fn done_in(report: &str, source: &str) -> Vec<String> {
+    let rows = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let done = rows.filter(|row| row["event"] == "object" && row["outcome"] == "done");
+    let name = |row: Value| row["source"].as_str()?.strip_prefix(source).map(str::to_owned);
+    let mut names: Vec<_> = done.filter_map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_an_interrupted_move_removed_is_told() {
+    let bench = Bench::slow("30ms");
+    bench.ok("mb s3://box");
+    for n in 0..FILES {
+        bench.file(&format!("in/{}/{n:04}", n % 7), &format!("this is {n}"));
+    }
+    for prefix in ["a", "b"] {
+        bench.ok(&format!("cp --recursive in s3://box/{prefix}/ --no-progress --quiet"));
+    }
+    for (source, target) in
+        [("s3://box/a", "s3://box/x"), ("s3://box/b", "out"), ("in", "s3://box/y")]
+    {
+        let before = names_below(&bench, source);
+        let line = format!("mv --recursive {source} {target} --report r.jsonl --no-progress");
+        let mut child = bench.spawn(&line);
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first: Vec<_> = lines.by_ref().take(100).collect();
+        send("-INT", &child);
+        let told = first.len() + lines.count();
+        let interrupted = child.wait_with_output().unwrap();
+        assert_eq!(interrupted.status.code(), Some(1), "{interrupted:?}");
+        let left = names_below(&bench, source);
+        let removed: Vec<_> = before.into_iter().filter(|name| !left.contains(name)).collect();
+        let root =
+            if source == "in" { bench.path("in").display().to_string() } else { source.to_owned() };
+        let done = done_in(&bench.read("r.jsonl"), &format!("{root}/"));
+        assert!(done.iter().all(|name| removed.contains(name)), "{source}");
+        assert!(told == done.len() && told < FILES, "{told} lines, {} rows", done.len());
+        // On a machine that is busy an answer may come too late.
+        let said = stderr(&interrupted);
+        let is_told = |name: &&String| done.contains(name) || said.contains(name.as_str());
+        assert_eq!(removed.iter().find(|name| !is_told(name)), None, "{source}: {said}");
     }
 }
 

@@ -19,7 +19,7 @@ use crate::engine::limits::Tasks;
 use crate::engine::object::{
     changed, conditions_of, has_no_conditions, head_at, is_missing, refuse_unexpected,
 };
-use crate::engine::remove_object::remove_source_object;
+use crate::engine::remove_object::finish_move;
 use crate::engine::server_copy::assemble;
 use crate::engine::server_copy::carry_tags;
 use crate::engine::server_copy::head_of;
@@ -120,12 +120,12 @@ async fn start_large(engine: &Arc<Engine>, mut action: CopyAction, tasks: &mut T
     });
 }
 
-async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
-    let result = match result {
-        Ok(()) => remove_source_object(engine, &action.source_key, &action.etag, action.size).await,
-        failed => failed,
-    };
-    engine.conclude(action.event(engine, &()), result);
+async fn conclude(engine: &Arc<Engine>, action: CopyAction, result: Result<()>) {
+    if result.is_err() || !engine.settings.is_move {
+        return engine.conclude(action.event(engine, &()), result);
+    }
+    let source = (action.source_key.clone(), action.etag.clone());
+    finish_move(engine, action.event(engine, &()), source).await;
 }
 
 /// One `CopyObject`.

@@ -33,7 +33,7 @@ use crate::engine::limits::{Tasks, blocking};
 use crate::engine::object::check_source;
 use crate::engine::preserve::finish_of;
 use crate::engine::receive::{Answer, receive};
-use crate::engine::remove_object::remove_source_object;
+use crate::engine::remove_object::finish_move;
 use crate::engine::worker_pool::WorkerPool;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{CreateError, Finish};
@@ -334,7 +334,7 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
 /// Removes the source of a move and reports the outcome of the object. The bytes of a successful
 /// one have already been reported as moved.
 pub(crate) async fn conclude(
-    engine: &Engine,
+    engine: &Arc<Engine>,
     target: &DownloadTarget,
     action: DownloadAction,
     result: SaveResult,
@@ -373,9 +373,9 @@ fn report(
     None
 }
 
-async fn remove_and_report(engine: &Engine, target: &DownloadTarget, action: DownloadAction) {
-    let removed = remove_source_object(engine, &action.key, &action.etag, action.size).await;
-    engine.conclude(action.event(engine, target), removed);
+async fn remove_and_report(engine: &Arc<Engine>, target: &DownloadTarget, action: DownloadAction) {
+    let source = (action.key.clone(), action.etag.clone());
+    finish_move(engine, action.event(engine, target), source).await;
 }
 
 #[cfg(test)]

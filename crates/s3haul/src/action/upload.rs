@@ -27,6 +27,7 @@ use crate::engine::multipart::MultipartUpload;
 use crate::engine::object::{changed, put, refuse_unexpected};
 use crate::engine::parts::{parts, upload_part_size};
 use crate::engine::preserve::{attributes_of, set_attributes};
+use crate::engine::remove_object::report_removal;
 use crate::engine::worker_pool::WorkerCount;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
@@ -539,7 +540,7 @@ fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut Obj
 }
 
 /// Removes the source of a move and reports the outcome of the file.
-async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) {
+async fn finish(engine: &Arc<Engine>, action: UploadAction, size: u64, result: Sent) {
     if let Err(error) = &result
         && let Some(text) = fs::read::skip_warning(&action.path, error)
     {
@@ -549,13 +550,16 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
         let event = action.event(engine, &());
         return engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
     }
-    let removed = match result {
+    let path = action.path.clone();
+    let event = UploadAction { size, ..action }.event(engine, &());
+    match result {
         Ok(sent) if engine.settings.is_move => {
-            remove_source(engine, action.path.clone(), sent, size).await
+            let held = Arc::clone(engine);
+            let removal = async move { remove_source(&held, path, sent, size).await };
+            report_removal(engine, event, removal).await;
         }
-        result => result.map(|_| ()),
-    };
-    engine.conclude(UploadAction { size, ..action }.event(engine, &()), removed);
+        result => engine.conclude(event, result.map(drop)),
+    }
 }
 
 /// Removes the file of a move, unless it is no longer what was sent.

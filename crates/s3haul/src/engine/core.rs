@@ -44,6 +44,8 @@ pub(crate) struct Engine {
     pub(crate) uploads: Arc<OpenUploads>,
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
+    /// Removals of moves are given up, which a job that ended waits for.
+    pub(crate) give_up: CancellationToken,
     content_types: Arc<OnceLock<ContentTypes>>,
     inline_reads: OnceLock<Arc<InlineGate>>,
     tags_asked: AtomicBool,
@@ -61,7 +63,7 @@ pub(crate) struct Ended(mpsc::Receiver<Infallible>);
 
 impl Ended {
     /// Waits until every holder of the engine is gone.
-    pub(crate) async fn wait(mut self) {
+    pub(crate) async fn wait(&mut self) {
         let none: Option<Infallible> = self.0.recv().await;
         debug_assert!(none.is_none());
     }
@@ -99,6 +101,7 @@ impl Engine {
             report,
             uploads,
             stop: CancellationToken::new(),
+            give_up: CancellationToken::new(),
             content_types,
             inline_reads: OnceLock::new(),
             tags_asked: AtomicBool::new(false),

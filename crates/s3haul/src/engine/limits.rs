@@ -5,8 +5,11 @@
 //! for an earlier one while holding a later one.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, JoinSet};
 
@@ -120,6 +123,42 @@ fn carry_on_panic<T>(joined: Result<T, JoinError>) -> T {
         Ok(panic) => std::panic::resume_unwind(panic),
         Err(error) => unreachable!("tasks are only cancelled by dropping their set: {error}"),
     })
+}
+
+/// Work that has begun and goes on by itself where what waits for it is dropped. It holds the
+/// engine, for which the end of a job waits.
+pub(crate) struct Lasting<F: Future<Output = ()> + Send + 'static> {
+    work: Option<Pin<Box<F>>>,
+    has_begun: bool,
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Lasting<F> {
+    pub(crate) fn new(work: F) -> Self {
+        Self { work: Some(Box::pin(work)), has_begun: false }
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Future for Lasting<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // It is not there while it is polled: what panicked does not go on.
+        let Some(mut work) = self.work.take() else { return Poll::Ready(()) };
+        self.has_begun = true;
+        let polled = work.as_mut().poll(context);
+        self.work = polled.is_pending().then_some(work);
+        polled
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Drop for Lasting<F> {
+    fn drop(&mut self) {
+        if let (Some(work), true, Ok(runtime)) =
+            (self.work.take(), self.has_begun, Handle::try_current())
+        {
+            runtime.spawn(work);
+        }
+    }
 }
 
 /// Runs blocking work on a thread made for it.

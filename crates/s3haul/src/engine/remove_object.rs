@@ -1,8 +1,11 @@
 //! Removing one object: by itself, or as the source of a move whose target is safe.
 
+use std::sync::Arc;
+
 use crate::engine::core::{Engine, Place};
+use crate::engine::limits::Lasting;
 use crate::engine::object::{head_at, is_missing};
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
 use s3haul_wire::error::Error;
 use s3haul_wire::error::ErrorKind;
 use s3haul_wire::error::Result;
@@ -52,6 +55,39 @@ pub(crate) async fn remove_source_object(
     removed
 }
 
+/// Removes the object of a move and reports the move.
+pub(crate) async fn finish_move(
+    engine: &Arc<Engine>,
+    event: ObjectEvent,
+    (key, etag): (String, String),
+) {
+    let (held, bytes) = (Arc::clone(engine), event.bytes);
+    let removal = async move { remove_source_object(&held, &key, &etag, bytes).await };
+    report_removal(engine, event, removal).await;
+}
+
+/// Waits for the removal of the source of a move, and reports the move. A job that is cancelled
+/// waits for it, too, though not for long: what is gone must be told.
+pub(crate) async fn report_removal(
+    engine: &Arc<Engine>,
+    event: ObjectEvent,
+    removal: impl Future<Output = Result<()>> + Send + 'static,
+) {
+    let engine = Arc::clone(engine);
+    let reported = async move {
+        let removed = tokio::select! {
+            biased;
+            removed = removal => removed,
+            () = engine.give_up.cancelled() => {
+                let message = "interrupted: it was copied, and its source may have been removed";
+                Err(Error::new(ErrorKind::Cancelled, message))
+            }
+        };
+        engine.conclude(event, removed);
+    };
+    Lasting::new(reported).await;
+}
+
 /// What to do about a conditional removal that was refused: an attempt whose answer was lost may
 /// have removed the object, and not every server knows the condition.
 pub(crate) async fn remove_checked(
@@ -87,4 +123,53 @@ pub(crate) fn replaced(place: Place) -> Error {
 /// Action kind under which removals of a job are reported.
 pub(crate) fn removal_kind(engine: &Engine) -> ActionKind {
     if engine.settings.is_undelete { ActionKind::Undelete } else { ActionKind::Delete }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::engine::settings::Tuning;
+    use crate::engine::testing::engine;
+    use s3haul_wire::testing::{Reply, World};
+
+    /// Begins to wait for the removal, and is cancelled.
+    async fn cancelled(
+        engine: &Arc<Engine>,
+        removal: impl Future<Output = Result<()>> + Send + 'static,
+    ) {
+        let (source, target) =
+            (engine.source_object("k".to_owned()), engine.target_object("k".to_owned()));
+        let event = engine.event(ActionKind::Copy, source, Some(target), 1);
+        let reported = report_removal(engine, event, removal);
+        assert!(timeout(Duration::from_millis(1), reported).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_removal_that_was_sent_is_told_after_cancellation() {
+        let world = World::new(|_| Reply::status(204, "", ""));
+        let (engine, mut ended) = engine(&world, Tuning::default());
+        let report = Arc::clone(&engine.report);
+        let (removed, answer) = tokio::sync::oneshot::channel();
+        cancelled(&engine, async { answer.await.unwrap() }).await;
+        removed.send(Ok(())).unwrap();
+        drop(engine);
+        ended.wait().await;
+        assert_eq!((report.counts().done, report.counts().failed), (1, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_removal_without_an_answer_is_a_failure_after_cancellation() {
+        let world = World::new(|_| Reply::status(204, "", ""));
+        let (engine, mut ended) = engine(&world, Tuning::default());
+        let report = Arc::clone(&engine.report);
+        cancelled(&engine, std::future::pending()).await;
+        engine.give_up.cancel();
+        drop(engine);
+        ended.wait().await;
+        assert_eq!((report.counts().done, report.counts().failed), (0, 1));
+    }
 }

@@ -88,7 +88,7 @@ pub async fn run_compare(
         ..Settings::default()
     };
     let Clients { source, target } = clients;
-    let (engine, ended) = Engine::new(settings, source, target, Arc::clone(&report));
+    let (engine, mut ended) = Engine::new(settings, source, target, Arc::clone(&report));
     let result = tokio::select! {
         biased;
         () = cancel.cancelled() => None,

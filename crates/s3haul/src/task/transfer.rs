@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::in_place::{restore, set};
@@ -43,6 +44,9 @@ use s3haul_wire::units::RequestCounts;
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// Time in it that removals of moves have that were in flight.
+const REMOVALS_TIME_MAX: Duration = Duration::from_secs(2);
+
 /// Runs a job to its end. Objects that fail are events and counted; an error comes back only
 /// where nothing was begun: [`crate::ErrorKind::Config`] for arguments that make no sense (exit
 /// status 252), [`crate::ErrorKind::Local`] for a missing source path or a target folder that
@@ -67,9 +71,10 @@ pub async fn run_transfer(
     let journal = job.spec.journal.clone();
     let report = Arc::new(Reporter::new(sink).journalled(journal.clone()));
     let (sent_before, Clients { source, target }) = (clients.requests_sent(), clients.clone());
-    let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
+    let (engine, mut ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
     refuse_emptied(&job, &engine).await?;
     let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
+    let give_up = engine.give_up.clone();
     let (target_bucket, written) = (engine.settings.target_bucket.clone(), written_folder(&job));
     let of_shard = match written.clone().filter(|_| job.spec.shard.is_some()) {
         Some(folder) => blocking(move || Some((File::open(&folder).ok(), folder))).await,
@@ -82,7 +87,10 @@ pub async fn run_transfer(
         () = stop.cancelled() => Some(Ok(())),
         result = run(job, engine, streams) => Some(result),
     };
-    let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
+    if timeout(REMOVALS_TIME_MAX, ended.wait()).await.is_err() {
+        give_up.cancel();
+        let _ = timeout(END_TIME_MAX, ended.wait()).await;
+    }
     abort_open(&uploads, &report).await;
     if let Some(folder) = of_shard.filter(|_| matches!(result, Some(Ok(()))))
         && let Err(error) = make_durable(folder).await
