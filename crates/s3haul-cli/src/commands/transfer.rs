@@ -91,6 +91,7 @@ pub(crate) async fn run_observed(
     spec.journal.clone_from(&kept.journal);
     kept.keep_report(&mut report, &sink);
     let reports = Reports::open(&report)?;
+    kept.write_after(&reports);
     spec.names = reports.names();
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
         printer.output(|buffer| tags::push_header(buffer, format));
@@ -300,6 +301,13 @@ impl KeptJob {
             "note: the report goes to `{new}`; that of the earlier run is `{kept}`"
         ));
         *path = name;
+    }
+
+    /// Has the journal count nothing as done that the report has not.
+    fn write_after(&self, reports: &Reports) {
+        if let Some((journal, writer)) = self.journal.as_ref().zip(reports.writer.clone()) {
+            journal.write_after(move || writer.flush());
+        }
     }
 
     /// How a job that left something undone is resumed.

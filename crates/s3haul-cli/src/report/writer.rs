@@ -1,11 +1,11 @@
-//! The file of a report. Lines gather in a buffer; full buffers wait in a bounded queue for a
-//! thread of their own, which also writes what has lain for a second.
+//! The file of a report. Lines gather in a buffer; full buffers wait, not too many of them, for a
+//! thread of their own, which also writes what has lain for a second. Before a journal is written
+//! all lines are written that there are.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -35,14 +35,26 @@ enum Rows {
 /// Writes lines.
 struct Lines {
     format: Format,
-    buffer: Arc<Mutex<Vec<u8>>>,
-    queue: SyncSender<Piece>,
-    thread: Mutex<Option<JoinHandle<io::Result<()>>>>,
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-enum Piece {
-    Rows(Vec<u8>),
-    End,
+/// What those who add rows share with the thread.
+struct Shared {
+    waiting: Mutex<Waiting>,
+    /// A buffer is full or was taken, or the report ends.
+    changed: Condvar,
+    /// Taken before `waiting`, so that rows come in the order in which they were taken.
+    file: Mutex<(File, io::Result<()>)>,
+}
+
+/// Rows that are not in the file.
+#[derive(Default)]
+struct Waiting {
+    /// Full buffers.
+    full: Vec<Vec<u8>>,
+    buffer: Vec<u8>,
+    is_over: bool,
 }
 
 impl ReportWriter {
@@ -63,6 +75,14 @@ impl ReportWriter {
         match &self.rows {
             Rows::Lines(lines) => lines.push(row),
             Rows::Parts(parts) => parts.push(row),
+        }
+    }
+
+    /// Writes the rows that were added, as far as the format allows it: parts of Parquet are whole
+    /// or not there.
+    pub(crate) fn flush(&self) {
+        if let Rows::Lines(lines) = &self.rows {
+            lines.shared.write();
         }
     }
 
@@ -87,41 +107,88 @@ impl Lines {
         row.push(format, &mut first);
         let mut file = open_alone(path)?;
         file.write_all(&first)?;
-        let buffer = Arc::<Mutex<Vec<u8>>>::default();
-        let (queue, pieces) = sync_channel(BUFFERS_WAITING_MAX);
-        let late = Arc::clone(&buffer);
-        let run = move || write(&mut file, &pieces, &late);
+        let shared = Arc::new(Shared {
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+            file: Mutex::new((file, Ok(()))),
+        });
+        let late = Arc::clone(&shared);
+        let run = move || late.write_on();
         let thread = std::thread::Builder::new().name("report".to_owned()).spawn(run)?;
-        Ok(Self { format, buffer, queue, thread: Mutex::new(Some(thread)) })
+        Ok(Self { format, shared, thread: Mutex::new(Some(thread)) })
     }
 
     fn push(&self, row: &Row<'_>) {
-        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-        row.push(self.format, &mut buffer);
-        if buffer.len() < BUFFER_FULL {
+        let Shared { waiting, changed, .. } = &*self.shared;
+        let mut waiting = lock(waiting);
+        row.push(self.format, &mut waiting.buffer);
+        if waiting.buffer.len() < BUFFER_FULL {
             return;
         }
-        let full = std::mem::take(&mut *buffer);
-        drop(buffer);
-        // The thread receives pieces until `End`, even if it can no longer write.
-        _ = self.queue.send(Piece::Rows(full));
+        // The thread takes buffers until the end, even if it can no longer write.
+        let is_behind =
+            |waiting: &mut Waiting| waiting.full.len() >= BUFFERS_WAITING_MAX && !waiting.is_over;
+        waiting = changed.wait_while(waiting, is_behind).unwrap_or_else(PoisonError::into_inner);
+        let full = std::mem::take(&mut waiting.buffer);
+        waiting.full.push(full);
+        changed.notify_all();
     }
 
     fn finish(&self, last: &Row<'_>) -> io::Result<()> {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(thread) = thread else { return Ok(()) };
-        let mut rest = {
-            let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *buffer)
-        };
-        last.push(self.format, &mut rest);
-        _ = self.queue.send(Piece::Rows(rest));
-        _ = self.queue.send(Piece::End);
-        match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
+        let Some(thread) = lock(&self.thread).take() else { return Ok(()) };
+        let mut waiting = lock(&self.shared.waiting);
+        last.push(self.format, &mut waiting.buffer);
+        waiting.is_over = true;
+        drop(waiting);
+        self.shared.changed.notify_all();
+        if let Err(panic) = thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+        let mut file = lock(&self.shared.file);
+        let (file, result) = &mut *file;
+        let is_plain = file.metadata().is_ok_and(|facts| facts.is_file());
+        // Some file systems report only now that they are full.
+        let result = std::mem::replace(result, Ok(()));
+        result.and_then(|()| if is_plain { file.sync_all() } else { Ok(()) })
+    }
+}
+
+impl Shared {
+    /// Writes full buffers, and what has lain for a while, until the report is over.
+    fn write_on(&self) {
+        loop {
+            let waiting = lock(&self.waiting);
+            let is_idle = |waiting: &mut Waiting| waiting.full.is_empty() && !waiting.is_over;
+            let waited = self.changed.wait_timeout_while(waiting, LATEST, is_idle);
+            let is_over = waited.unwrap_or_else(PoisonError::into_inner).0.is_over;
+            self.write();
+            if is_over {
+                return;
+            }
         }
     }
+
+    /// Writes all rows that were added before. After an error it only drops them.
+    fn write(&self) {
+        let mut file = lock(&self.file);
+        let mut waiting = lock(&self.waiting);
+        let rows = (std::mem::take(&mut waiting.full), std::mem::take(&mut waiting.buffer));
+        drop(waiting);
+        let (full, rest) = rows;
+        if !full.is_empty() {
+            self.changed.notify_all();
+        }
+        let (file, result) = &mut *file;
+        for rows in full.iter().chain([&rest]).filter(|rows| !rows.is_empty()) {
+            if result.is_ok() {
+                *result = file.write_all(rows);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for ReportWriter {
@@ -155,26 +222,6 @@ fn describe(path: &Path, error: &io::Error) -> String {
     format!("could not write the report `{}`: {error}", path.display())
 }
 
-/// Writes until `End`. After an error it only drains the queue.
-fn write(file: &mut File, pieces: &Receiver<Piece>, late: &Mutex<Vec<u8>>) -> io::Result<()> {
-    let mut result = Ok(());
-    loop {
-        let rows = match pieces.recv_timeout(LATEST) {
-            Ok(Piece::Rows(rows)) => rows,
-            Ok(Piece::End) | Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                std::mem::take(&mut *late.lock().unwrap_or_else(PoisonError::into_inner))
-            }
-        };
-        if result.is_ok() {
-            result = file.write_all(&rows);
-        }
-    }
-    let is_plain = file.metadata().is_ok_and(|facts| facts.is_file());
-    // Some file systems report only now that they are full.
-    result.and_then(|()| if is_plain { file.sync_all() } else { Ok(()) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +249,22 @@ mod tests {
         for line in lines {
             let _: serde_json::Value = serde_json::from_str(line).unwrap();
         }
+    }
+
+    #[test]
+    fn what_was_flushed_is_in_the_file_also_behind_full_buffers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.jsonl");
+        let report = ReportWriter::create(&path, &Sides::default()).unwrap();
+        let text = "x".repeat(BUFFER_FULL / 3);
+        for count in 1..20 {
+            report.push(&Row::text("warning", text.as_str()));
+            report.flush();
+            assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1 + count);
+        }
+        (0..10).for_each(|_| report.push(&Row::text("warning", text.as_str())));
+        report.flush();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 30);
     }
 
     #[test]

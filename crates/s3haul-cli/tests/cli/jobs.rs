@@ -260,6 +260,28 @@ fn what_an_interrupted_move_removed_is_told() {
     }
 }
 
+#[test]
+fn what_a_killed_job_has_as_done_is_in_its_report() {
+    for command in ["cp", "mv"] {
+        let bench = bench();
+        let pace = PACE.replace("--quiet", "--only-show-errors");
+        let args = format!("{command} --recursive in s3://box/x/ --report r.jsonl {pace}");
+        let id = kill_at(&bench, 500, &args);
+        let noted = jobs(&bench)[0]["objects"].as_u64().unwrap();
+        let source = format!("{}/", bench.path("in").display());
+        let first = done_in(&bench.read("r.jsonl"), &source);
+        assert!(first.len() as u64 >= noted, "{} rows of {noted} objects", first.len());
+        let resumed = bench.run(&format!("jobs resume {id} --max-requests-per-second 100000"));
+        assert_eq!(resumed.status.code(), Some(0), "{resumed:?}");
+        let mut all = [first, done_in(&bench.read("r.2.jsonl"), &source)].concat();
+        all.sort();
+        all.dedup();
+        // A file that was removed when the job was killed is not there for the second run.
+        let unknown = if command == "mv" { IN_FLIGHT_MAX } else { 0 };
+        assert!(all.len() >= FILES - unknown, "{} of {FILES} objects", all.len());
+    }
+}
+
 /// The disk may have gone since the job began: what it saw then is no proof, and what is left to do
 /// is done once it is back.
 #[test]

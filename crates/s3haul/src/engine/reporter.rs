@@ -315,10 +315,12 @@ impl Reporter {
                 self.failed.fetch_add(1, Ordering::Relaxed);
             }
         }
-        if let Some(journal) = &self.journal {
-            journal.ended(&event);
+        let event = Event::Object(event);
+        // A kill in between leaves a line too many, and none too few.
+        self.sink.emit(&event);
+        if let (Some(journal), Event::Object(event)) = (&self.journal, &event) {
+            journal.ended(event);
         }
-        self.sink.emit(&Event::Object(event));
     }
 
     /// The same for what outlives the report.

@@ -87,6 +87,8 @@ pub struct Journal {
     admission: OnceLock<Admission>,
     /// Figures of this run.
     figures: OnceLock<Figures>,
+    /// What is written before the journal.
+    report: OnceLock<Report>,
     written: Mutex<Written>,
     /// Held while a snapshot is written; taken before `written`.
     files: Mutex<Files>,
@@ -99,6 +101,15 @@ pub struct Journal {
     is_finished: AtomicBool,
     /// The journal ended before the job, and this is why.
     broken: Mutex<Option<String>>,
+}
+
+/// Writes what a report has so far.
+struct Report(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Report")
+    }
 }
 
 /// What snapshots are written with.
@@ -190,6 +201,7 @@ impl Journal {
             recalled: Vec::new(),
             admission: OnceLock::new(),
             figures: OnceLock::new(),
+            report: OnceLock::new(),
             written: Mutex::new(Written {
                 state,
                 log: None,
@@ -225,6 +237,12 @@ impl Journal {
     /// Each snapshot has the figures of the run with it; the first call counts.
     pub fn show(&self, figures: impl Fn() -> Live + Send + Sync + 'static) {
         _ = self.figures.set(Figures(Box::new(figures)));
+    }
+
+    /// Nothing is written down before this was called: it writes what a report has of the objects
+    /// that ended, so that what counts as done is never missing there. The first call counts.
+    pub fn write_after(&self, report: impl Fn() + Send + Sync + 'static) {
+        _ = self.report.set(Report(Box::new(report)));
     }
 
     /// Why the journal ended before the job, once.
@@ -392,7 +410,11 @@ impl Journal {
         }
         written.state.apply(change);
         let Some(log) = &mut written.log else { return };
-        if let Err(source) = log.push(change, may_wait, tokio::time::Instant::now()) {
+        if !log.push(change, may_wait, tokio::time::Instant::now()) {
+            return;
+        }
+        self.write_report();
+        if let Err(source) = log.flush() {
             let path = self.folder.join(&self.id);
             written.log = None;
             self.end_with(&JournalError::Io { doing: "write the journal", path, source });
@@ -563,6 +585,7 @@ impl Journal {
     /// The state, the number of the log that comes after it, and failures since the last time.
     fn take_snapshot(&self) -> Result<(Snapshot, u64, Vec<Failed>), JournalError> {
         let mut written = self.written();
+        self.write_report();
         let path = folder::log_path(&self.folder, &self.id, written.log_number);
         if let Some(log) = &mut written.log {
             // It counts until the snapshot is there.
@@ -577,6 +600,12 @@ impl Journal {
         let path = folder::log_path(&self.folder, &self.id, number);
         let fail = |source| JournalError::Io { doing: "create", path: path.clone(), source };
         Log::begin(folder::create_file(&path)?, &self.boot_id).map_err(fail)
+    }
+
+    fn write_report(&self) {
+        if let Some(Report(write)) = self.report.get() {
+            write();
+        }
     }
 
     /// The journal ends here.
