@@ -21,6 +21,7 @@ use crate::fs::sync_file_system;
 use crate::location::Location;
 use s3haul_wire::Admission;
 use s3haul_wire::controller::Class;
+use s3haul_wire::error::{Error, ErrorKind};
 
 /// A job that takes less has no journal ...
 const QUIET_TIME: Duration = Duration::from_secs(2);
@@ -349,7 +350,9 @@ impl Journal {
                 self.change(&Change::Concluded(mark, Conclusion::Skipped));
             }
             Outcome::Failed(error) => {
-                let Some(change) = mark().map(Change::Failed) else { return };
+                let Some(mark) = mark() else { return };
+                let is_missing = event.is_move && is_missing(error);
+                let change = Change::Failed(if is_missing { mark.missing() } else { mark });
                 let mut written = self.written();
                 if !written.state.ignores(&change) && written.failures.len() < FAILURES_MAX {
                     written.failures.push(Failed {
@@ -624,6 +627,13 @@ impl Journal {
     fn written(&self) -> MutexGuard<'_, Written> {
         lock_of(&self.written)
     }
+}
+
+/// Whether the source of a move was not there when it was tried.
+fn is_missing(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound
+        && error.code() != "NoSuchBucket"
+        && error.operation() != Some("DeleteObject")
 }
 
 /// Time since so many milliseconds after the beginning of 1970.

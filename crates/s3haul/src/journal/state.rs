@@ -23,6 +23,12 @@ pub(crate) struct Mark(pub(crate) u128);
 impl Mark {
     /// Stands for removals that wait for the end of a job.
     pub(crate) const HELD: Self = Self(0);
+
+    /// Stands for the failure of a move whose source was not there when it was tried: unlike what
+    /// was in work, it cannot have been moved. That of such a mark is the mark itself.
+    pub(crate) fn missing(self) -> Self {
+        Self(self.0.rotate_left(64))
+    }
 }
 
 /// Failures that are kept. Beyond that the job is resumed from where it was then.
@@ -197,12 +203,14 @@ impl State {
             Change::Looked(position) => self.look(position),
             Change::Concluded(mark, conclusion) => {
                 self.totals.count(*conclusion);
-                if let Some(batch) = self.pending.remove(mark) {
-                    self.left(batch);
+                for mark in [*mark, mark.missing()] {
+                    if let Some(batch) = self.pending.remove(&mark) {
+                        self.left(batch);
+                    }
                 }
             }
             Change::Failed(mark) => {
-                self.begin(*mark);
+                self.fail(*mark);
                 self.totals.failed += 1;
             }
             Change::PartsBegun(parts) => {
@@ -237,7 +245,9 @@ impl State {
                 is_full || (!name.is_empty() && *name <= self.position.name)
             }
             Change::Concluded(mark, conclusion) => {
-                *conclusion == Conclusion::Same && !self.pending.contains_key(mark)
+                let is_pending = |mark: Mark| self.pending.contains_key(&mark);
+                let is_known = is_pending(*mark) || is_pending(mark.missing());
+                *conclusion == Conclusion::Same && !is_known
             }
             Change::Failed(_) => is_full,
             Change::PartsBegun(_) | Change::PartDone { .. } | Change::PartsEnded { .. } => false,
@@ -262,6 +272,17 @@ impl State {
         let after = &self.position;
         let batch = self.batches.entry(self.batch);
         batch.or_insert_with(|| Batch { after: after.clone(), pending: 0 }).pending += 1;
+    }
+
+    /// Something is pending because it failed, and no longer for another reason.
+    fn fail(&mut self, mark: Mark) {
+        let Some(batch) = self.pending.remove(&mark.missing()) else { return self.begin(mark) };
+        let is_of_earlier_run = self.has_left && batch == 0;
+        if is_of_earlier_run || self.pending.contains_key(&mark) {
+            self.left(batch);
+            return self.begin(mark);
+        }
+        self.pending.insert(mark, batch);
     }
 
     /// One of a batch is not pending any more.
@@ -364,7 +385,7 @@ impl Left {
     /// the last position may have some that were not seen.
     pub(crate) fn has_settled(&self, name: &str, mark: Mark, is_version: bool) -> bool {
         let is_seen = self.has_looked_at(name) && !(is_version && name == self.looked);
-        is_seen && !self.pending.contains(&mark)
+        is_seen && !self.pending.contains(&mark) && !self.pending.contains(&mark.missing())
     }
 }
 

@@ -18,6 +18,7 @@ use crate::entry::{EntryBatch, SourceBatch, listed_as};
 use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 use crate::job::prepare::Prepared;
+use crate::journal::{Journal, Subject};
 use crate::location::{Location, ObjectName};
 use crate::script::rename::Chooser;
 use s3haul_list::KeyRange;
@@ -93,9 +94,50 @@ impl ManifestStream {
         self.entries = Some(entries);
         self.rows += batch.len() as u64;
         let batch = accept(job, engine, batch, self.pass);
-        let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done())
-            || job.spec.journal.as_ref().is_some_and(|run| run.has_looked_at(&self.position()));
-        batch_of(job, engine, batch, self.pass, may_be_done).await.map(Some)
+        let journal = job.spec.journal.as_deref();
+        let earlier = if job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done()) {
+            Earlier::Shard
+        } else if let Some(run) = journal.filter(|run| run.has_looked_at(&self.position())) {
+            Earlier::Run(run)
+        } else {
+            Earlier::None
+        };
+        batch_of(job, engine, batch, self.pass, earlier).await.map(Some)
+    }
+}
+
+/// Who has been at the rows of a batch before.
+#[derive(Clone, Copy)]
+enum Earlier<'a> {
+    None,
+    /// A worker that was lost, which may have moved any of them.
+    Shard,
+    /// A run whose journal has those that are left.
+    Run(&'a Journal),
+}
+
+impl Earlier<'_> {
+    /// Whether an object was in work when the earlier run died, or failed while it was there.
+    fn may_have_moved(self, key: &str) -> bool {
+        matches!(self, Self::Run(run) if run.has_begun(run.mark(Subject::Object(key, None), false)))
+    }
+
+    /// Whether an object that is gone was moved, as far as is known of its target.
+    async fn has_moved(self, job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> bool {
+        let is_in_doubt = match self {
+            _ if !engine.settings.is_move => return false,
+            Self::None => return false,
+            Self::Shard => true,
+            Self::Run(run) => {
+                let mark = run.mark(Subject::Object(&entry.key, None), false);
+                // It was not there when it was tried.
+                if run.has_begun(mark.missing()) {
+                    return false;
+                }
+                run.has_begun(mark)
+            }
+        };
+        !is_in_doubt || is_at_target(job, engine, entry).await
     }
 }
 
@@ -174,7 +216,7 @@ async fn batch_of(
     engine: &Engine,
     batch: Vec<ManifestEntry>,
     pass: Pass,
-    may_be_done: bool,
+    earlier: Earlier<'_>,
 ) -> Result<SourceBatch> {
     let root = Arc::clone(&job.root);
     let is_asked = match pass {
@@ -193,10 +235,12 @@ async fn batch_of(
     }
     let asked = batch.into_iter().map(|entry| async move {
         // A plan says what is there, and not what a manifest said of it.
-        if entry.facts.is_some() && !job.spec.plans {
+        let is_known = entry.facts.is_some() && !job.spec.plans;
+        if is_known && !(engine.settings.is_move && earlier.may_have_moved(&entry.key)) {
             return Some((entry, None));
         }
         match head(engine, &entry.key, None).await {
+            Ok(_) if is_known => Some((entry, None)),
             Ok(head) => {
                 let facts = Some(facts_of(&head));
                 Some((ManifestEntry { facts, ..entry }, Some(Box::new(head))))
@@ -208,9 +252,14 @@ async fn batch_of(
                     // It may be there, and then nothing may be written over it.
                     Chooser::learn_name(chooser, &entry.key);
                 }
-                let is_moved =
-                    may_be_done && is_missing(&error) && was_moved(job, engine, &entry.key).await;
-                if pass == Pass::Act && !is_moved {
+                if is_missing(&error) && earlier.has_moved(job, engine, &entry).await {
+                    return None;
+                }
+                if is_known {
+                    // It fails like any other.
+                    return Some((entry, None));
+                }
+                if pass == Pass::Act {
                     report_missing(job, engine, entry.key, error);
                 }
                 None
@@ -247,20 +296,22 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
     }
 }
 
-/// Whether an object that is gone was moved, as far as its target says.
-async fn was_moved(job: &Prepared, engine: &Engine, key: &str) -> bool {
-    let is_moved = engine.settings.is_move;
-    let relative = key.strip_prefix(job.source_key()).unwrap_or_default();
-    match job.plan.action {
-        ActionKind::Copy if is_moved => {
-            head_at(engine, Place::Target, &job.target_key(relative), None).await.is_ok()
+/// Whether the target of an object is there, with the size that the manifest says, if any.
+async fn is_at_target(job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> bool {
+    let relative = entry.key.strip_prefix(job.source_key()).unwrap_or_default();
+    let size = match job.plan.action {
+        ActionKind::Copy => {
+            let head = head_at(engine, Place::Target, &job.target_key(relative), None).await;
+            head.ok().map(|head| head.size)
         }
-        ActionKind::Download if is_moved => {
-            let target = job.plan.target.as_ref().map(|target| target.with(relative));
-            matches!(target, Some(Location::Local(path)) if path.exists())
-        }
-        _ => false,
-    }
+        ActionKind::Download => match job.plan.target.as_ref().map(|side| side.with(relative)) {
+            Some(Location::Local(path)) => std::fs::metadata(path).ok().map(|file| file.len()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let is_meant = |size| entry.facts.as_ref().is_none_or(|facts| facts.size == size);
+    size.is_some_and(is_meant)
 }
 
 /// Reports an object whose HEAD request failed. Removing what is not there is a success.

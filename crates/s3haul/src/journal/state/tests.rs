@@ -80,6 +80,8 @@ impl World {
                     let number = queue.swap_remove(usize::from(choice) % queue.len());
                     if choice == 77 {
                         self.change(&mut state, Change::Failed(mark(number)));
+                    } else if choice == 78 {
+                        self.change(&mut state, Change::Failed(mark(number).missing()));
                     } else {
                         *self.done.entry(number).or_default() += 1;
                         let done = Conclusion::Done(1);
@@ -159,6 +161,30 @@ fn what_is_in_work_keeps_the_job_from_going_on_behind_it() {
     state.apply(&Change::Failed(mark(3)));
     assert_eq!(state.snapshot().settled.name, name(1), "what failed is tried again");
     assert_eq!(state.snapshot().totals.objects, 2);
+}
+
+/// Where one that was missing was begun, nothing behind it is settled; once it is done, all is.
+#[test]
+fn what_was_missing_is_pending_where_it_was_begun() {
+    let mut state = State::default();
+    let look = |number| Change::Looked(Position { name: name(number), ..Position::default() });
+    state.apply(&Change::Begun(vec![mark(1)]));
+    state.apply(&look(1));
+    state.apply(&Change::Begun(vec![mark(2)]));
+    state.apply(&look(2));
+    state.apply(&Change::Failed(mark(1).missing()));
+    state.apply(&Change::Concluded(mark(2), Conclusion::Done(5)));
+    let snapshot = state.snapshot();
+    assert_eq!(
+        (snapshot.settled.name.as_str(), snapshot.pending.as_slice()),
+        ("", &[mark(1).missing()][..])
+    );
+    let left = Left::of(&snapshot);
+    assert!(!left.has_settled(&name(1), mark(1), false) && !left.has_begun(mark(1)));
+    let mut resumed = State::resumed(snapshot);
+    resumed.apply(&Change::Begun(vec![mark(1)]));
+    resumed.apply(&Change::Concluded(mark(1), Conclusion::Done(5)));
+    assert_eq!(resumed.snapshot().pending, []);
 }
 
 #[test]
