@@ -193,7 +193,7 @@ fn bytes_moved(job: &JobStatus) -> u64 {
 }
 
 /// What was begun and has not ended. What failed is tried again, and so it is pending as well.
-fn in_work(job: &JobStatus) -> u64 {
+pub(super) fn in_work(job: &JobStatus) -> u64 {
     job.pending.saturating_sub(job.totals.failed)
 }
 

@@ -365,6 +365,14 @@ fn what_was_refused_is_asked_for_again() {
         assert!(stderr(&refused).contains("more than 5 names"), "{refused:?}");
         assert_eq!(left(), REMOVED - 5);
     }
+    // Removals that a limit in percent holds until the end of the listing are no objects in work.
+    bench.run(&format!("sync in s3://box/x/ --delete --max-delete 1% {kept}"));
+    let id = jobs(&bench)[0]["id"].as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        let shown = bench.ok(&format!("jobs show {id}"));
+        assert!(shown.contains("in work:    0 objects"), "{shown}");
+        assert_eq!((bench.status(&format!("jobs resume {id}")), left()), (1, REMOVED - 5));
+    }
     // An empty source, which is filled: the new file comes before all that was seen.
     std::fs::create_dir(bench.path("new")).unwrap();
     let refused = bench.run(&format!("sync new s3://box/x/ --delete {kept}"));

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::keeper::{JournalRequest, age};
 use super::live::Live;
 use super::log::{self, boot_id};
-use super::state::{Snapshot, State, Totals};
+use super::state::{Mark, Snapshot, State, Totals};
 use super::store::{Ending, Failed, JournalError, LearntRate, Store, Stored};
 
 /// What is known of a job.
@@ -288,7 +288,8 @@ pub fn status(folder: &Path, id: &str) -> Result<JobStatus, JournalError> {
         ending: stored.ending,
         totals: snapshot.totals,
         looked: snapshot.looked,
-        pending: snapshot.pending.len() as u64,
+        // Removals that are held until the end of a listing are no work.
+        pending: snapshot.pending.iter().filter(|mark| **mark != Mark::HELD).count() as u64,
         in_parts: snapshot.parts.len() as u64,
         live: store.live(),
     })

@@ -7,7 +7,7 @@ use s3haul::journal::{self, JobStatus, LearntRate, Live};
 use s3haul_wire::controller::Class;
 
 use super::Watched;
-use crate::commands::jobs::{FAILURES_MAX, looked, state};
+use crate::commands::jobs::{FAILURES_MAX, in_work, looked, state};
 use crate::failure::Failure;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::settings::resume_command;
@@ -63,7 +63,7 @@ fn reading(job: JobStatus, failures: &[journal::Failed], rates: &[LearntRate]) -
         ("not needed", number_of(job.totals.skipped, "object")),
         (
             "in work",
-            format!("{}, {} of them in parts", number_of(job.pending, "object"), job.in_parts),
+            format!("{}, {} of them in parts", number_of(in_work(&job), "object"), job.in_parts),
         ),
         ("looked at", looked_at),
         ("started in", job.directory.display().to_string()),
