@@ -124,6 +124,7 @@ fn new_journal(
     let directory = std::env::current_dir().unwrap_or_default();
     let manifest = manifest_state(&request.job);
     let identity = identity(&request.job, &directory, &manifest).map_err(unwritten)?;
+    let is_of_plan = request.job.reports.apply.is_some();
     let words = machine.environment.words().iter();
     Ok(JournalRequest {
         folder: absolute(&folder.unwrap_or_default()),
@@ -133,7 +134,8 @@ fn new_journal(
         identity,
         manifest,
         // Without one, what the first run of a plan wrote would be a change to the second.
-        from_beginning: args.journal.is_some() || request.job.reports.apply.is_some(),
+        from_beginning: args.journal.is_some() || is_of_plan,
+        is_of_plan,
     })
 }
 
@@ -240,14 +242,17 @@ pub(crate) fn resume_command(id: &str, named_folder: Option<&Path>) -> String {
 }
 
 /// What is the same for two jobs that do the same: what they print and how fast they are makes no
-/// difference.
+/// difference, nor does the directory in which a plan is done.
 fn identity(
     job: &Job,
     directory: &Path,
     manifest: &str,
 ) -> Result<String, s3haul::job::value::JobError> {
     let (limits, output) = (Limits::default(), Output::default());
-    let reports = Reports { apply: job.reports.apply.clone(), ..Reports::default() };
+    let plan = job.reports.apply.as_ref();
+    let apply = plan.map(|file| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone()));
+    let directory = plan.map_or(directory, |_| Path::new(""));
+    let reports = Reports { apply, ..Reports::default() };
     let job = Job { limits, output, reports, ..job.clone() };
     Ok(format!("{}\n{manifest}\n{}", directory.display(), job.to_json()?))
 }

@@ -81,7 +81,11 @@ fn a_plan_that_is_killed_at_once_is_gone_on_with() {
     }
     assert_eq!(bench.status("plan sync in s3://box/x/ --plan p.parquet"), 0);
     kill_at(&bench, 1, "apply p.parquet --max-requests-per-second 40 --no-progress");
-    bench.ok("apply p.parquet --resume --max-requests-per-second 100000 --no-progress");
+    // From another folder, too.
+    bench.file("other/x", "");
+    let resume = "apply ../p.parquet --resume --max-requests-per-second 100000 --no-progress";
+    let resumed = bench.command(resume).current_dir(bench.path("other")).output().unwrap();
+    assert_eq!((resumed.status.code(), jobs(&bench).len()), (Some(0), 1), "{resumed:?}");
     assert_eq!(bench.status("compare in s3://box/x/"), 0);
     // However short it is.
     bench.file("in/0000", "another");

@@ -316,7 +316,8 @@ pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
     // Names begin with the time.
     let newest = ids(&request.folder).into_iter().filter(is_same).max()?;
     let job = status(&request.folder, &newest).ok()?;
-    (job.is_resumable() && job.directory == request.directory).then_some(job)
+    let is_here = request.is_of_plan || job.directory == request.directory;
+    (job.is_resumable() && is_here).then_some(job)
 }
 
 /// Removes journals that are too old or too many; gives the names of their jobs. Running jobs stay.

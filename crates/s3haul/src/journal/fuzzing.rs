@@ -21,6 +21,7 @@ pub fn batches(folder: &Path, count: usize) {
         identity: String::new(),
         manifest: String::new(),
         from_beginning: true,
+        is_of_plan: false,
     });
     journal.begin(None);
     let path = |number| PathBuf::from(format!("/data/2026/photos/a-{number:08}.jpg"));

@@ -57,6 +57,8 @@ pub struct JournalRequest {
     pub manifest: String,
     /// It is kept from the beginning, however little the job does.
     pub from_beginning: bool,
+    /// It does a plan, whose paths are absolute: it is the same job from any directory.
+    pub is_of_plan: bool,
 }
 
 /// A job that is resumed.
@@ -150,8 +152,8 @@ pub(crate) enum Subject<'a> {
 impl Journal {
     /// A journal that is kept once the job has run for a while.
     pub fn new(request: JournalRequest) -> Arc<Self> {
-        let JournalRequest { folder, command, directory, job, identity, manifest, from_beginning } =
-            request;
+        let JournalRequest { folder, command, directory, job, identity, manifest, .. } = request;
+        let from_beginning = request.from_beginning;
         let (created_ms, seed) = (now_ms(), fastrand::u64(..));
         let description = Description { command, directory, job, manifest, seed, created_ms };
         let id = folder::new_id(created_ms, &identity);

@@ -46,6 +46,7 @@ pub(crate) fn journal(folder: &Path) -> (String, Arc<Journal>) {
         identity: String::new(),
         manifest: String::new(),
         from_beginning: true,
+        is_of_plan: false,
     });
     (journal.id().to_owned(), journal)
 }

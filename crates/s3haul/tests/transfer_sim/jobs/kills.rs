@@ -247,6 +247,7 @@ async fn first_run(plan: &Plan, journals: &Path) -> Struck {
         identity: plan.seed.to_string(),
         manifest: String::new(),
         from_beginning: true,
+        is_of_plan: false,
     });
     let id = journal.id().to_owned();
     let job = transfer(&world, TransferSpec { journal: Some(journal), ..spec(plan, &world) });
