@@ -374,19 +374,23 @@ fn a_dry_run_says_that_it_does_not_know_what_is_not_overwritten() {
 /// A dry run and a plan had downloads that a run skips, or fails at.
 #[test]
 fn what_is_in_the_way_of_a_download_is_foreseen() {
-    let bench = Bench::with_objects(&["d/f", "e", "g", "l/z"]);
+    let bench = Bench::with_objects(&["d/f", "e", "g", "i", "j", "l/z"]);
     let folder = || {
         let _ = std::fs::remove_dir_all(bench.path("to"));
-        for file in ["to/e/old", "to/g/old", "out/f"] {
+        for file in ["to/e/old", "to/g/old", "to/i/sub/x.log", "out/f"] {
             bench.file(file, "old");
         }
         std::process::Command::new("mkfifo").arg(bench.path("to/g/fifo")).status().unwrap();
+        std::fs::create_dir_all(bench.path("to/j/empty")).unwrap();
         std::os::unix::fs::symlink("../out", bench.path("to/l")).unwrap();
         std::os::unix::fs::symlink("../out", bench.path("to/d-link")).unwrap();
     };
-    for (command, stays) in
-        [("cp --recursive", &["e", "g"][..]), ("sync", &["e", "g"]), ("sync --delete", &["g"])]
-    {
+    for (command, stays) in [
+        ("cp --recursive", &["e", "g", "i", "j"][..]),
+        ("sync", &["e", "g", "i", "j"]),
+        ("sync --delete", &["g"]),
+        ("sync --delete --exclude *.log", &["g", "i"]),
+    ] {
         folder();
         let real = |output: &std::process::Output| {
             let text = stdout(output).replace("(dryrun) ", "");
@@ -400,7 +404,7 @@ fn what_is_in_the_way_of_a_download_is_foreseen() {
             let messages = stderr(output);
             assert!(messages.contains("Skipping file l/z. A symbolic link"), "{messages}");
             let warned = |name: &str| messages.contains(&format!("to/{name}` is a directory"));
-            for name in ["e", "g"] {
+            for name in ["e", "g", "i", "j"] {
                 assert_eq!(warned(name), stays.contains(&name), "{command} {name}: {messages}");
             }
             assert_eq!(output.status.code(), Some(2), "{command}: {messages}");

@@ -54,7 +54,9 @@ fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadActi
     let guard = job.case_guard.clone();
     let is_planned = job.spec.names.as_ref().is_some_and(|names| names.is_plan());
     let is_forecast = job.spec.says_states();
-    let makes_way = job.spec.sync.delete;
+    let filters = [&job.filter, &job.target_filter].map(Arc::clone);
+    let deletes = job.spec.sync.delete;
+    let is_removed = move |name: &str| filters.iter().all(|filter| filter.includes(name));
     if !no_overwrite && guard.is_none() && !is_forecast {
         return;
     }
@@ -63,7 +65,7 @@ fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadActi
             actions = skip_existing(engine, &target, actions, is_planned);
         }
         if is_forecast {
-            actions = foresee(engine, &target, actions, makes_way);
+            actions = foresee(engine, &target, actions, deletes.then_some(&is_removed));
         }
         match &guard {
             Some(guard) => guard.screen(engine, &target, actions),
@@ -99,14 +101,14 @@ fn foresee(
     engine: &Engine,
     target: &DownloadTarget,
     mut actions: Vec<DownloadAction>,
-    makes_way: bool,
+    is_removed: Option<&dyn Fn(&str) -> bool>,
 ) -> Vec<DownloadAction> {
     let DownloadTarget::Below(root) = target else { return actions };
     actions.retain(|DownloadAction { relative, .. }| {
         let refusal = root.refusal(relative);
         if let Some(escape) = &refusal {
             engine.report.warning(escape.warning());
-        } else if root.folder_stays(relative, makes_way) {
+        } else if root.folder_stays(relative, is_removed) {
             let path = root.path_of(relative);
             let path = path.display();
             engine.report.warning(format!("`{path}` is a directory, so that its download fails"));

@@ -173,14 +173,18 @@ impl TargetRoot {
         }
     }
 
-    /// Whether a folder stands where a file is to be, and stays also where its files are removed
-    /// and it makes way. Blocks.
-    pub(crate) fn folder_stays(&self, relative: &str, makes_way: bool) -> bool {
+    /// Whether a folder stands where a file is to be, and stays: it has something else than files
+    /// that are removed, or nothing is. Blocks.
+    pub(crate) fn folder_stays(
+        &self,
+        relative: &str,
+        is_removed: Option<&dyn Fn(&str) -> bool>,
+    ) -> bool {
         let Ok((directory, name)) = names::split_removable(relative) else { return false };
         let Ok(Some(parent)) = self.directories.find_without_links(directory) else { return false };
-        let (parent, name) = (parent.as_fd(), name.as_ref());
-        let is_folder = open_folder(parent, name).is_ok();
-        is_folder && !(makes_way && is_tree_of_files(parent, name, LEVELS_MAX) == Ok(true))
+        let Ok(folder) = open_folder(parent.as_fd(), name.as_ref()) else { return false };
+        let has_only = |taken| has_only_files(&folder, relative, taken, LEVELS_MAX) == Ok(true);
+        !is_removed.is_some_and(has_only)
     }
 
     /// Removes a folder that has nothing but folders, so that a file can take its place; one that
@@ -216,20 +220,24 @@ impl TargetRoot {
     }
 }
 
-/// Whether a folder has nothing but files, links to files, and such folders.
-fn is_tree_of_files(
-    parent: BorrowedFd<'_>,
-    name: &OsStr,
+/// Whether a folder has nothing but such folders, and files or links to files of these names.
+fn has_only_files(
+    folder: &OwnedFd,
+    relative: &str,
+    is_taken: &dyn Fn(&str) -> bool,
     levels: usize,
 ) -> rustix::io::Result<bool> {
-    let folder = open_folder(parent, name)?;
-    for name in names_in(&folder)? {
+    for name in names_in(folder)? {
         let name = name?;
-        let stat = rustix::fs::statat(&folder, &name, AtFlags::empty())?;
+        let Some(relative) = name.to_str().map(|name| format!("{relative}/{name}")) else {
+            return Ok(false);
+        };
+        let stat = rustix::fs::statat(folder, &name, AtFlags::empty())?;
         let is_right = match FileInfo::from_stat(&stat).kind {
-            FileKind::File => true,
-            FileKind::Directory => {
-                levels > 0 && is_tree_of_files(folder.as_fd(), &name, levels - 1)?
+            FileKind::File => is_taken(&relative),
+            FileKind::Directory if levels > 0 => {
+                let folder = open_folder(folder.as_fd(), &name)?;
+                has_only_files(&folder, &relative, is_taken, levels - 1)?
             }
             _ => false,
         };
