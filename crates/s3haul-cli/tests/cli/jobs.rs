@@ -286,6 +286,32 @@ fn what_a_killed_job_has_as_done_is_in_its_report() {
     }
 }
 
+/// Of what was queued when it was killed, a file keeps the source of an object with its bytes if it
+/// is older than the job, that of another key, or a link.
+#[test]
+fn a_resumed_move_that_overwrites_nothing_removes_only_what_it_copied() {
+    let bench = bench();
+    let kept = ["link", "old", "plain//key"].map(|name| format!("3/z/{name}"));
+    for name in &kept {
+        bench.file("one", &format!("of {}", name.replace("//", "/")));
+        bench.ok(&format!("cp one s3://box/a/{name} --no-progress --quiet"));
+    }
+    bench.ok("cp --recursive in s3://box/a --no-progress --quiet");
+    // Its time of change stays where its folder is renamed.
+    bench.file("z/old", "of 3/z/old");
+    let pace = PACE.replace("--quiet", "--only-show-errors");
+    let command = format!("mv --recursive --no-overwrite s3://box/a x {pace}");
+    let id = kill_at(&bench, 300, &command);
+    std::fs::create_dir_all(bench.path("x/3")).unwrap();
+    std::fs::rename(bench.path("z"), bench.path("x/3/z")).unwrap();
+    bench.file("x/3/z/plain/key", "of 3/z/plain/key");
+    bench.file("other", "of 3/z/link");
+    std::os::unix::fs::symlink(bench.path("other"), bench.path("x/3/z/link")).unwrap();
+    let resumed = bench.run(&format!("jobs resume {id} --max-requests-per-second 100000"));
+    assert_eq!(resumed.status.code(), Some(0), "{resumed:?}");
+    assert_eq!(names_below(&bench, "s3://box/a"), kept);
+}
+
 /// The disk may have gone since the job began: what it saw then is no proof, and what is left to do
 /// is done once it is back.
 #[test]

@@ -31,7 +31,7 @@ use crate::engine::core::Engine;
 use crate::engine::inline_io::{HUNG, INLINE_SIZE_MAX, InlineGate, InlinePermit, requeue};
 use crate::engine::limits::{Tasks, blocking};
 use crate::engine::object::check_source;
-use crate::engine::preserve::finish_of;
+use crate::engine::preserve::{finish_of, finish_over};
 use crate::engine::receive::{Answer, receive};
 use crate::engine::remove_object::finish_move;
 use crate::engine::worker_pool::WorkerPool;
@@ -327,8 +327,10 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
     if is_move {
         file.sync()?;
     }
-    target.refuse_unexpected(&object.action.relative, object.action.expected.as_deref())?;
-    Ok(if is_move { file.commit_durably(object.finish)? } else { file.commit(object.finish)? })
+    let expected = object.action.expected.as_deref();
+    target.refuse_unexpected(&object.action.relative, expected)?;
+    let finish = finish_over(object.finish, expected);
+    Ok(if is_move { file.commit_durably(finish)? } else { file.commit(finish)? })
 }
 
 /// Removes the source of a move and reports the outcome of the object. The bytes of a successful

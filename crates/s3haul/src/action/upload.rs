@@ -563,7 +563,7 @@ async fn finish(engine: &Arc<Engine>, action: UploadAction, size: u64, result: S
 }
 
 /// Removes the file of a move, unless it is no longer what was sent.
-pub(crate) async fn remove_source(
+async fn remove_source(
     engine: &Engine,
     path: PathBuf,
     sent: fs::FileIdentity,

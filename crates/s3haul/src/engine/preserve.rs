@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::settings::Settings;
 use crate::fs::{FileAttributes, FileIdentity, Finish, meta};
+use crate::plan::expected::{Expected, TargetState};
 use crate::plan::preserve::{Attributes, Preserved};
 use s3haul_wire::error::Result;
 use s3haul_wire::{ObjectHead, ObjectProperties};
@@ -52,4 +53,10 @@ pub(crate) fn finish_of(settings: &Settings, head: &ObjectHead) -> Finish {
     });
     let modified = time.or(plain.modified);
     Finish { modified, is_exact: time.is_some(), permissions: preserved.permissions, is_new }
+}
+
+/// The same where a file is expected, which is written over also with `--no-overwrite`.
+pub(crate) fn finish_over(finish: Finish, expected: Option<&Expected>) -> Finish {
+    let is_over = matches!(expected, Some(Expected { target: TargetState::Found(_), .. }));
+    Finish { is_new: finish.is_new && !is_over, ..finish }
 }

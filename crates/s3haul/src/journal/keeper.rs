@@ -36,10 +36,6 @@ const RATES_AGE_MAX: Duration = Duration::from_hours(1);
 /// Failures that wait for the next snapshot; more are counted and not kept.
 const FAILURES_MAX: usize = 10_000;
 
-/// By how much the clock of a service may be behind: S3 refuses requests of clocks that differ by
-/// more (`RequestTimeTooSkewed`).
-const CLOCK_BEHIND_MAX_S: i64 = 15 * 60;
-
 /// What a journal is made of.
 #[derive(Clone, Debug)]
 pub struct JournalRequest {
@@ -276,9 +272,9 @@ impl Journal {
         self.resumed.as_ref().is_some_and(|left| left.has_begun(mark))
     }
 
-    /// Time of the oldest object that the job can have written, in seconds since 1970.
-    pub(crate) fn writes_since_s(&self) -> i64 {
-        self.description.created_ms / 1_000 - CLOCK_BEHIND_MAX_S
+    /// When the job began, in milliseconds since 1970.
+    pub(crate) fn created_ms(&self) -> i64 {
+        self.description.created_ms
     }
 
     /// Whether an earlier run looked as far as a name.

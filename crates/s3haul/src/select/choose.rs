@@ -1,7 +1,7 @@
 //! Which entries of a batch are taken: what patterns and conditions include, what scripts choose,
 //! and new names.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::core::{Engine, Place};
@@ -55,18 +55,26 @@ impl<'a> Taken<'a> {
 }
 
 impl Selected {
-    /// Copies of some of the entries that were taken, with their rows.
-    pub(crate) fn copies(&self, is_meant: impl Fn(Entry<'_>) -> bool) -> Vec<(usize, OwnedEntry)> {
-        let rows = self.rows.iter().map(|(row, _)| *row);
-        rows.filter(|row| self.entries.get(*row).is_some_and(&is_meant))
-            .filter_map(|row| Some((row, OwnedEntry::of_row(&self.entries, row)?)))
+    /// Copies of some of the entries that were taken, with their rows and new names.
+    pub(crate) fn copies(
+        &self,
+        is_meant: impl Fn(Entry<'_>) -> bool,
+    ) -> Vec<(usize, Option<String>, OwnedEntry)> {
+        let rows = self.rows.iter();
+        rows.filter(|(row, _)| self.entries.get(*row).is_some_and(&is_meant))
+            .filter_map(|(row, name)| {
+                Some((*row, name.clone(), OwnedEntry::of_row(&self.entries, *row)?))
+            })
             .collect()
     }
 
-    /// The same without some rows.
+    /// The same with what is expected of both sides of some rows.
     #[must_use]
-    pub(crate) fn without(mut self, left_out: &HashSet<usize>) -> Self {
-        self.rows.retain(|(row, _)| !left_out.contains(row));
+    pub(crate) fn expecting(mut self, expected: HashMap<usize, Box<Expected>>) -> Self {
+        for (row, expected) in expected {
+            self.expected.resize(self.expected.len().max(row + 1), None);
+            self.expected[row] = Some(expected);
+        }
         self
     }
 

@@ -52,8 +52,8 @@ fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadActi
     // Of a sync, too: its walk shows no FIFO, and no file whose key is spelled otherwise.
     let no_overwrite = job.spec.no_overwrite;
     let guard = job.case_guard.clone();
-    let is_planned = job.spec.names.as_ref().is_some_and(|names| names.is_plan());
     let is_forecast = job.spec.says_states();
+    let is_planned = !is_forecast || job.spec.names.as_ref().is_some_and(|names| names.is_plan());
     let filters = [&job.filter, &job.target_filter].map(Arc::clone);
     let deletes = job.spec.sync.delete;
     let is_removed = move |name: &str| filters.iter().all(|filter| filter.includes(name));
@@ -74,8 +74,8 @@ fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadActi
     }));
 }
 
-/// Leaves out objects whose files exist (`--no-overwrite`), unless a plan says what is there: not
-/// while one is made, or in a dry run. Blocks.
+/// Leaves out objects whose files exist (`--no-overwrite`), unless a plan or an earlier run of a
+/// move says what is there: not while one is made, or in a dry run. Blocks.
 fn skip_existing(
     engine: &Engine,
     target: &DownloadTarget,

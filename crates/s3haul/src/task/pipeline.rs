@@ -27,7 +27,7 @@ use crate::select::choose::{Taken, chooser_that_learns, learn, select};
 use crate::shard::Shard;
 use crate::source::entries::{Entries, Pass, is_listed};
 use crate::source::versions::{check_limit, limit_reached};
-use crate::task::copied::finish_moves;
+use crate::task::copied::expect_copies;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::Result;
 
@@ -107,7 +107,7 @@ async fn queue_all<A: Planned>(
         let shard = job.spec.shard.as_ref().zip(position.clone());
         let is_sliced = row.is_none() && together == 1 && job.spec.versions.is_none();
         let mut tracked = Tracked::new(job, journal, row);
-        let selected = finish_moves(job, engine, select(job, engine, batch).await?).await;
+        let selected = expect_copies(job, engine, select(job, engine, batch).await?).await;
         if let Some((shard, reached)) = shard.as_ref().filter(|_| is_sliced) {
             let named = selected.map(|taken| {
                 let name = taken.entry.relative().to_owned();

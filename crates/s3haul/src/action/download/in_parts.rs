@@ -16,12 +16,13 @@ use crate::engine::limits::{Tasks, blocking};
 use crate::engine::object::head;
 use crate::engine::ordered_reader::in_order;
 use crate::engine::parts::{Part, download_parts};
-use crate::engine::preserve::finish_of;
+use crate::engine::preserve::{finish_of, finish_over};
 use crate::engine::range_reader::{ObjectState, RangeReader, back_off, replaced, wants_checksums};
 use crate::fs::{Committed, Finish, KeptIf, PendingFile};
 use crate::journal::Journal;
 use crate::journal::state::{PartDone, PartsInProgress, PartsSource};
 use crate::plan::action::DownloadAction;
+use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::MIB;
 use s3haul_wire::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
@@ -186,7 +187,7 @@ async fn save(
     let expected = action.expected.clone();
     let committed =
         blocking(move || match target.refuse_unexpected(&relative, expected.as_deref()) {
-            Ok(()) => commit(writing, modified_s),
+            Ok(()) => commit(writing, modified_s, expected.as_deref()),
             Err(error) => {
                 if let Some(writing) = Arc::into_inner(writing) {
                     writing.file.discard();
@@ -204,7 +205,11 @@ async fn save(
     committed
 }
 
-fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
+fn commit(
+    writing: Arc<Writing>,
+    modified_s: i64,
+    expected: Option<&Expected>,
+) -> Result<Committed> {
     let Some(writing) = Arc::into_inner(writing) else {
         return Err(Error::new(ErrorKind::Local, "the file is still being written"));
     };
@@ -212,7 +217,7 @@ fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
     let Writing { engine, file, finish, .. } = writing;
     let is_new = engine.settings.no_overwrite;
     let plain = || Finish { is_new, ..Finish::at(modified_s) };
-    let finish = finish.into_inner().unwrap_or_else(plain);
+    let finish = finish_over(finish.into_inner().unwrap_or_else(plain), expected);
     if engine.settings.is_move {
         if let Err(error) = file.sync() {
             file.discard();
