@@ -60,6 +60,29 @@ fn a_row_with_facts_that_was_moved_when_the_run_died_is_done_where_its_size_is_a
     assert_eq!(bench.lines("list s3://box/y/ --format keys").len(), FILES);
 }
 
+/// What cannot be looked at is not missing for ever.
+#[test]
+fn what_may_have_been_moved_is_looked_at_again_after_an_error_of_the_target() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
+    bench.file("rows", &bench.ok("list s3://box/x/ --format keys"));
+    let pace = "--max-requests-per-second 400 --no-progress --only-show-errors";
+    let id = kill_at(&bench, 500, &format!("mv --from rows s3://box/x/ y {pace}"));
+    let left = bench.lines("list s3://box/x/ --format keys");
+    let name = left[0].strip_prefix("x/").unwrap();
+    bench.ok(&format!("mv s3://box/x/{name} y/{name} --quiet"));
+    let (file, away) = (bench.path(&format!("y/{name}")), bench.path("away"));
+    std::fs::rename(&file, &away).unwrap();
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+    let resume = format!("jobs resume {id} --max-requests-per-second 100000");
+    let failed = bench.run(&resume);
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert_eq!(stderr(&failed).matches("move failed: ").count(), 1, "{failed:?}");
+    assert!(stderr(&failed).contains("could not examine"), "{failed:?}");
+    std::fs::rename(&away, &file).unwrap();
+    assert_eq!(bench.status(&resume), 0);
+}
+
 #[test]
 fn a_manifest_that_has_changed_is_not_resumed() {
     let bench = bench();

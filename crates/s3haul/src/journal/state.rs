@@ -199,7 +199,7 @@ impl State {
     /// Takes in a change.
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
-            Change::Begun(marks) => marks.iter().for_each(|mark| self.begin(*mark)),
+            Change::Begun(marks) => marks.iter().for_each(|mark| self.pend(*mark)),
             Change::Looked(position) => self.look(position),
             Change::Concluded(mark, conclusion) => {
                 self.totals.count(*conclusion);
@@ -210,7 +210,7 @@ impl State {
                 }
             }
             Change::Failed(mark) => {
-                self.fail(*mark);
+                self.pend(*mark);
                 self.totals.failed += 1;
             }
             Change::PartsBegun(parts) => {
@@ -274,8 +274,8 @@ impl State {
         batch.or_insert_with(|| Batch { after: after.clone(), pending: 0 }).pending += 1;
     }
 
-    /// Something is pending because it failed, and no longer for another reason.
-    fn fail(&mut self, mark: Mark) {
+    /// Something is pending under one of its two marks, and no longer under the other.
+    fn pend(&mut self, mark: Mark) {
         let Some(batch) = self.pending.remove(&mark.missing()) else { return self.begin(mark) };
         let is_of_earlier_run = self.has_left && batch == 0;
         if is_of_earlier_run || self.pending.contains_key(&mark) {

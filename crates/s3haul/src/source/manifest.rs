@@ -6,6 +6,8 @@
 //! upon: it fails, by itself. Facts that a listing would contain and the manifest lacks are
 //! requested with one HEAD per object, if they are needed.
 
+use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -117,27 +119,34 @@ enum Earlier<'a> {
 }
 
 impl Earlier<'_> {
-    /// Whether an object was in work when the earlier run died, or failed while it was there.
-    fn may_have_moved(self, key: &str) -> bool {
-        matches!(self, Self::Run(run) if run.has_begun(run.mark(Subject::Object(key, None), false)))
+    /// Whether an object was in work when the earlier run died, or failed.
+    fn has_begun(self, key: &str) -> bool {
+        let Self::Run(run) = self else { return false };
+        let mark = run.mark(Subject::Object(key, None), false);
+        run.has_begun(mark) || run.has_begun(mark.missing())
     }
 
     /// Whether an object that is gone was moved, as far as is known of its target.
-    async fn has_moved(self, job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> bool {
+    async fn has_moved(
+        self,
+        job: &Prepared,
+        engine: &Engine,
+        entry: &ManifestEntry,
+    ) -> Result<bool> {
         let is_in_doubt = match self {
-            _ if !engine.settings.is_move => return false,
-            Self::None => return false,
+            _ if !engine.settings.is_move => return Ok(false),
+            Self::None => return Ok(false),
             Self::Shard => true,
             Self::Run(run) => {
                 let mark = run.mark(Subject::Object(&entry.key, None), false);
                 // It was not there when it was tried.
                 if run.has_begun(mark.missing()) {
-                    return false;
+                    return Ok(false);
                 }
                 run.has_begun(mark)
             }
         };
-        !is_in_doubt || is_at_target(job, engine, entry).await
+        if is_in_doubt { is_at_target(job, engine, entry).await } else { Ok(true) }
     }
 }
 
@@ -236,7 +245,7 @@ async fn batch_of(
     let asked = batch.into_iter().map(|entry| async move {
         // A plan says what is there, and not what a manifest said of it.
         let is_known = entry.facts.is_some() && !job.spec.plans;
-        if is_known && !(engine.settings.is_move && earlier.may_have_moved(&entry.key)) {
+        if is_known && !(engine.settings.is_move && earlier.has_begun(&entry.key)) {
             return Some((entry, None));
         }
         match head(engine, &entry.key, None).await {
@@ -252,13 +261,18 @@ async fn batch_of(
                     // It may be there, and then nothing may be written over it.
                     Chooser::learn_name(chooser, &entry.key);
                 }
-                if is_missing(&error) && earlier.has_moved(job, engine, &entry).await {
-                    return None;
-                }
-                if is_known {
-                    // It fails like any other.
-                    return Some((entry, None));
-                }
+                let error = match error {
+                    missing if is_missing(&missing) => {
+                        match earlier.has_moved(job, engine, &entry).await {
+                            Ok(true) => return None,
+                            Ok(false) => missing,
+                            // It is not missing for the next run, which looks again.
+                            Err(of_target) => of_target,
+                        }
+                    }
+                    _ if is_known => return Some((entry, None)),
+                    error => error,
+                };
                 if pass == Pass::Act {
                     report_missing(job, engine, entry.key, error);
                 }
@@ -297,21 +311,31 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
 }
 
 /// Whether the target of an object is there, with the size that the manifest says, if any.
-async fn is_at_target(job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> bool {
+async fn is_at_target(job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> Result<bool> {
     let relative = entry.key.strip_prefix(job.source_key()).unwrap_or_default();
     let size = match job.plan.action {
         ActionKind::Copy => {
-            let head = head_at(engine, Place::Target, &job.target_key(relative), None).await;
-            head.ok().map(|head| head.size)
+            match head_at(engine, Place::Target, &job.target_key(relative), None).await {
+                Err(error) if is_missing(&error) => None,
+                head => Some(head?.size),
+            }
         }
         ActionKind::Download => match job.plan.target.as_ref().map(|side| side.with(relative)) {
-            Some(Location::Local(path)) => std::fs::metadata(path).ok().map(|file| file.len()),
+            Some(Location::Local(path)) => size_of_file(&path)?,
             _ => None,
         },
         _ => None,
     };
     let is_meant = |size| entry.facts.as_ref().is_none_or(|facts| facts.size == size);
-    size.is_some_and(is_meant)
+    Ok(size.is_some_and(is_meant))
+}
+
+fn size_of_file(path: &Path) -> Result<Option<u64>> {
+    match std::fs::metadata(path) {
+        Ok(found) => Ok(Some(found.len())),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(error) => Err(Error::local("could not examine", path, error)),
+    }
 }
 
 /// Reports an object whose HEAD request failed. Removing what is not there is a success.

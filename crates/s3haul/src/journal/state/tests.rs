@@ -34,6 +34,8 @@ impl World {
         if !state.ignores(&change) {
             state.apply(&change);
             self.log.push(change);
+            let has_other = |mark: &Mark| state.pending.contains_key(&mark.missing());
+            assert!(!state.pending.keys().any(has_other), "two marks of one are pending");
         }
     }
 
