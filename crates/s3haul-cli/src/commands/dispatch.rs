@@ -333,10 +333,15 @@ fn resume_job<'a>(
     let resumed = Journal::resume(&folder, &args.id)?;
     let metrics_file = global.metrics_file.as_ref();
     let metrics_file = metrics_file.and_then(|path| std::path::absolute(path).ok());
-    std::env::set_current_dir(&resumed.directory).map_err(|error| {
-        let directory = resumed.directory.display();
-        Failure::other(format!("the job was started in `{directory}`, and that is gone: {error}"))
-    })?;
+    // It is empty where that was removed before the job began, which has no relative paths then.
+    if !resumed.directory.as_os_str().is_empty() {
+        std::env::set_current_dir(&resumed.directory).map_err(|error| {
+            let directory = resumed.directory.display();
+            let message =
+                format!("the job was started in `{directory}`, and that is gone: {error}");
+            Failure::other(message)
+        })?;
+    }
     let mut settings = Settings::load(global, environment)?;
     settings.metrics_file = metrics_file;
     let request = JobRequest::resumed(&settings, global, &resumed.job)?;

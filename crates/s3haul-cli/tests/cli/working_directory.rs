@@ -98,6 +98,18 @@ fn a_working_directory_that_was_removed_is_missed_by_relative_paths_only() {
         assert_eq!(output.status.code(), Some(255), "{args}");
     }
     assert_eq!(run("compare s3://box/d s3://box/d").status.code(), Some(0));
+    // A job that fails is resumed as advised, from anywhere.
+    bench.file("list", "d/k\nd/late");
+    let from = "cp --from BENCH/list s3://box s3://box/e --journal BENCH/kept --no-progress";
+    assert_eq!(run(from).status.code(), Some(1));
+    bench.ok("cp s3://box/d/k s3://box/d/late");
+    let job: serde_json::Value =
+        serde_json::from_str(&bench.ok("jobs ls --json --journal kept")).unwrap();
+    let id = job["id"].as_str().unwrap();
+    let resumed = bench.ok(&format!("jobs resume {id} --journal kept"));
+    assert_eq!(resumed, "copy: s3://box/d/late to s3://box/e/d/late\n");
+    bench.ok("rm s3://box/e --recursive");
+    bench.ok("rm s3://box/d/late");
     let output = run("rm s3://box/d --recursive --report r.jsonl");
     assert_eq!(output.status.code(), Some(255), "{output:?}");
     assert!(!folder.exists());
