@@ -315,7 +315,7 @@ impl KeyForm {
     fn seen(self, key: &str) -> Result<Self, String> {
         match self {
             Self::Unclear if url::is_plain(key) => Ok(Self::Plain),
-            Self::Unclear if url::may_be_encoded(key) => Err(format!(
+            Self::Unclear if url::is_unclear(key) => Err(format!(
                 "`{key}` may be a key as it is, or URL-encoded as S3 Batch Operations has it: put \
                  a line of names such as `bucket,key` first, or say --from-format s3-batch"
             )),

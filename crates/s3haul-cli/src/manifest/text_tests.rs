@@ -112,6 +112,9 @@ fn csv_without_names_that_may_be_encoded_or_not_is_refused() {
         ("b,é%41\n", &["é%41"]),
         ("bucket,key\nb,a+b\n", &["a+b"]),
         ("b,(k)*\nb,k/~\n", &["(k)*", "k/~"]),
+        // The file is cut off within its last line end.
+        ("b,k\r\nb,l\r", &["k", "l"]),
+        ("b,a b\nb,\"a\tb \"\n", &["a b", "a\tb "]),
     ] {
         assert_eq!(keys(TextFormat::Csv, text), taken);
     }
@@ -119,7 +122,7 @@ fn csv_without_names_that_may_be_encoded_or_not_is_refused() {
         let entries = TextEntries::new(Box::new(text.as_bytes()), TextFormat::Csv, "m");
         entries.key_form().map_err(|error| error.to_string())
     };
-    for key in ["a+b", "%41", "%FF"] {
+    for key in ["a+b", "%41", "%FF", "a\tb", " a", "a ", "\"a\r\""] {
         let found = keys(TextFormat::Csv, &format!("b,k\nb,{key}\nb,a b\n"));
         assert!(found.len() == 2 && found[1].contains("--from-format s3-batch"), "{found:?}");
         assert!(found[1].starts_with("row 2 of the manifest `m`"), "{found:?}");
@@ -127,6 +130,7 @@ fn csv_without_names_that_may_be_encoded_or_not_is_refused() {
     // What can be read twice is decided by any row.
     assert_eq!(key_form("b,k\nb,a+b\nb,a b\n"), Ok(KeyForm::Plain));
     assert_eq!(key_form("b,k\n"), Ok(KeyForm::Unclear));
+    assert!(key_form("b,a+b\r\nb,k\r").is_err());
     assert!(key_form("b,k\nb,a+b\nb,%41\n").unwrap_err().starts_with("row 2 of"));
 }
 

@@ -23,16 +23,25 @@ pub(super) fn may_be_encoded(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'%' | b'+'))
 }
 
-/// Whether a text is not URL-encoded for certain: every encoding leaves none of its bytes as it is.
+/// Whether a text may be URL-encoded or not, or has what may come from how the file was written:
+/// control characters, and blanks around it.
+pub(super) fn is_unclear(text: &str) -> bool {
+    may_be_encoded(text)
+        || text.trim_matches(' ') != text
+        || text.bytes().any(|byte| byte.is_ascii_control())
+}
+
+/// Whether a text is not URL-encoded for certain: no encoding leaves some of its characters as they
+/// are.
 pub(super) fn is_plain(text: &str) -> bool {
     let is_escape = |rest: &[u8]| {
         let digits = rest.get(..2);
         digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     };
-    let bytes = text.as_bytes();
+    let bytes = text.trim_matches(' ').as_bytes();
     (0..bytes.len()).any(|at| match bytes[at] {
         b'%' => !is_escape(&bytes[at + 1..]),
-        byte => !byte.is_ascii_graphic(),
+        byte => byte == b' ' || !byte.is_ascii(),
     })
 }
 
@@ -56,10 +65,10 @@ mod tests {
 
     #[test]
     fn what_no_encoding_leaves_as_it_is_is_plain() {
-        for text in ["a b", "é", "a\tb", "%", "a%4", "%4g", "50%+", "%+1"] {
+        for text in ["a b", "é", " a\tb c", "%", "a%4", "%4g", "50%+", "%+1"] {
             assert!(is_plain(text), "{text}");
         }
-        for text in ["", "a/b", "a+b", "%41%4a", "a*(b)'~", "%FF"] {
+        for text in ["", "a/b", "a+b", "%41%4a", "a*(b)'~", "%FF", "a\tb", "a\r", " a", "a "] {
             assert!(!is_plain(text), "{text}");
         }
     }

@@ -67,7 +67,7 @@ impl Records {
             let buffer = reader.fill_buf()?;
             if buffer.is_empty() {
                 let is_any = !(cells.is_empty() && state == State::Start);
-                cells.push(cell);
+                cells.push(without_return(cell, state));
                 return Ok(Found::Rest(is_any.then_some(cells), state));
             }
             let mut used = 0;
@@ -95,10 +95,7 @@ impl Records {
             reader.consume(used);
             taken += used as u64;
             if is_whole {
-                if cell.last() == Some(&b'\r') && state == State::Plain {
-                    cell.pop();
-                }
-                cells.push(cell);
+                cells.push(without_return(cell, state));
                 return Ok(Found::Whole(cells));
             }
             if taken > bytes_max {
@@ -106,6 +103,14 @@ impl Records {
             }
         }
     }
+}
+
+/// The last cell of a record without the first half of its line end.
+fn without_return(mut cell: Vec<u8>, state: State) -> Vec<u8> {
+    if cell.last() == Some(&b'\r') && state == State::Plain {
+        cell.pop();
+    }
+    cell
 }
 
 /// What was read.
