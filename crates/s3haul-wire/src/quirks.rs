@@ -80,7 +80,10 @@ pub const QUIRKS: [Quirk; 9] = [
         service: "older SeaweedFS, directory buckets",
         does: "List keys in an order of their own.",
         answer: "Noticed by the first page that is out of order: listed a page after the other; \
-                 what merges two listings ends with an error.",
+                 what merges two listings ends with an error. `sync --delete` removes a name once \
+                 the source's page that passes it and the page behind that one are known to be in \
+                 order. Disorder that shows only later is not known by then: `--max-delete 100%` \
+                 holds all removals until both sides are listed to their end.",
         source: "reports and documents of AWS; SeaweedFS 4.53, tested here, lists in order",
     },
 ];

@@ -16,7 +16,7 @@ use s3haul_list::{
     Boundary, KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
 use s3haul_wire::Client;
-use s3haul_wire::error::{Error, Result};
+use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
 
 /// One in so many of the requests that a job may have in flight lists.
@@ -43,8 +43,10 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) is_one: bool,
     /// Versions instead of objects.
     pub(crate) versions: Option<VersionRule>,
-    /// A listing that brings no key says by a last page whether there is any at all.
-    pub(crate) proves_emptiness: bool,
+    /// What is not listed is removed elsewhere. A listing that brings no key says by a last page
+    /// whether there is any at all, and a page is handed out once it and the one behind it are
+    /// known to be in order.
+    pub(crate) decides_removals: bool,
     /// The other side of a sync or comparison, which should have the same names.
     pub(crate) original: Option<Original>,
 }
@@ -63,7 +65,7 @@ impl<'a> NamesRequest<'a> {
             page_size: job.spec.page_size,
             is_one: !job.plan.is_directory && !root.is_empty(),
             versions: job.spec.versions,
-            proves_emptiness: false,
+            decides_removals: false,
             original: None,
         }
     }
@@ -174,6 +176,9 @@ pub(crate) struct NameListing {
     /// The last key of which all versions were handed out.
     complete: String,
     proves_emptiness: bool,
+    decides_removals: bool,
+    /// The page behind the one that was handed out, where removals are decided.
+    ahead: Option<ListPage>,
     /// Names come in the order of their bytes.
     is_ordered: bool,
 }
@@ -192,7 +197,7 @@ impl NameListing {
             NameRange::of_prefix(below).and(&behind).unwrap_or(behind)
         };
         // Where versions are read, what proves that there is nothing is that all were looked at.
-        let lists_all = names.is_one || (names.versions.is_some() && names.proves_emptiness);
+        let lists_all = names.is_one || (names.versions.is_some() && names.decides_removals);
         // Directory buckets list whole folders only, in an order of their own.
         let filter =
             names.filter.filter(|_| !lists_all && !is_directory_bucket(place.bucket(engine)));
@@ -225,13 +230,30 @@ impl NameListing {
             listed: 0,
             last: String::new(),
             complete: String::new(),
-            proves_emptiness: names.proves_emptiness && is_cut,
+            proves_emptiness: names.decides_removals && is_cut,
+            decides_removals: names.decides_removals,
+            ahead: None,
             is_ordered: !is_directory_bucket(place.bucket(engine)),
         }
     }
 
     /// The next page; none at the end. After an error there is nothing more.
     pub(crate) async fn next(&mut self) -> Result<Option<ListPage>> {
+        // Boxed: the future of a page is large, and part of many others.
+        let page = match self.ahead.take() {
+            None => Box::pin(self.read()).await?,
+            page => page,
+        };
+        if self.decides_removals && page.is_some() {
+            self.ahead = Box::pin(self.read()).await?;
+            while self.ahead.as_ref().is_some_and(ListPage::is_empty) {
+                self.ahead = Box::pin(self.read()).await?;
+            }
+        }
+        Ok(page)
+    }
+
+    async fn read(&mut self) -> Result<Option<ListPage>> {
         loop {
             if let Some(listing) = &mut self.current {
                 let page = listing.next(self.selector.as_mut()).await;
@@ -240,6 +262,10 @@ impl NameListing {
                     tracing::info!(%notice, bucket = self.bucket, "listing");
                 }
                 match page {
+                    Ok(Some(listed)) if self.decides_removals && !self.is_ordered => {
+                        (self.current, self.stage) = (None, Stage::Done);
+                        return Err(self.disorder(&listed.page));
+                    }
                     Ok(Some(page)) => return Ok(Some(self.hand_out(page))),
                     Ok(None) => {
                         let boundaries = listing.take_boundaries();
@@ -289,6 +315,16 @@ impl NameListing {
     pub(crate) fn through_whole_keys(&self, before: Option<String>) -> Option<String> {
         let last = self.complete.strip_prefix(&*self.root).filter(|last| !last.is_empty());
         last.map(str::to_owned).or(before).filter(|_| self.is_ordered)
+    }
+
+    /// The error where keys come in no order, with the first two that show it.
+    fn disorder(&self, page: &ListPage) -> Error {
+        let keys = || page.iter().map(|listed| listed.key);
+        let mut pairs = std::iter::once(self.last.as_str()).chain(keys()).zip(keys());
+        let first = (self.last.as_str(), keys().next().unwrap_or_default());
+        let (last, next) = pairs.find(|(last, next)| next <= last).unwrap_or(first);
+        let name = |key: &str| key.strip_prefix(&*self.root).unwrap_or(key).to_owned();
+        disorder(&name(last), &name(next))
     }
 
     fn hand_out(&mut self, listed: ListedPage) -> ListPage {
@@ -391,6 +427,15 @@ impl NameListing {
         drop(permit);
         page.ok()
     }
+}
+
+/// The error of a merge where two names came in the wrong order.
+pub(super) fn disorder(last: &str, next: &str) -> Error {
+    let message = format!(
+        "the listing is not in the order of keys: `{next}` came after `{last}`; nothing more is \
+         compared, because what is missing could not be told from what comes late"
+    );
+    Error::new(ErrorKind::Server, message)
 }
 
 fn is_ascending(page: &ListPage) -> bool {

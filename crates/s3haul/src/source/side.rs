@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::hints::NamesAhead;
-use super::listing::{NameListing, NamesRequest};
+use super::listing::{NameListing, NamesRequest, disorder};
 use super::walk::FileStream;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
@@ -23,7 +23,7 @@ use crate::plan::filter::Filter;
 use crate::script::Program;
 use crate::select::script::Selection;
 use s3haul_list::KeyRange;
-use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::error::Result;
 
 /// Files remembered at most that have other names than their keys; with more, no file that could be
 /// such a one is removed.
@@ -341,14 +341,6 @@ pub(crate) fn may_follow(file: &str) -> bool {
 /// Whether a name is that of a folder that holds another.
 fn is_around(folder: &str, name: &str) -> bool {
     (folder.is_empty() || folder.ends_with('/')) && name.starts_with(folder)
-}
-
-fn disorder(last: &str, next: &str) -> Error {
-    let message = format!(
-        "the listing is not in the order of keys: `{next}` came after `{last}`; nothing more is \
-         compared, because what is missing could not be told from what comes late"
-    );
-    Error::new(ErrorKind::Server, message)
 }
 
 #[cfg(test)]

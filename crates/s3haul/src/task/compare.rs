@@ -134,7 +134,7 @@ fn open(
                 page_size: spec.page_size,
                 is_one: false,
                 versions: None,
-                proves_emptiness: false,
+                decides_removals: false,
                 original: Some(match source {
                     Side::Object(source) if place == Place::Target => {
                         Original::of_source(engine, &source.key)

@@ -187,7 +187,7 @@ fn names_request<'a>(
         page_size: job.spec.page_size,
         is_one: false,
         versions: job.spec.versions.filter(|_| place == Place::Source),
-        proves_emptiness: place == Place::Source && options.delete,
+        decides_removals: place == Place::Source && options.delete,
         original: Some(match &job.plan.source {
             Side::Object(source) if place == Place::Target => {
                 Original::of_source(engine, &source.key)

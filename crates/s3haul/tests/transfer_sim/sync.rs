@@ -185,6 +185,29 @@ async fn nothing_is_removed_where_the_source_was_not_listed() {
     }
 }
 
+/// Before a removal, the page that passes its name and the one behind it are known to be in order.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_removed_where_the_source_lists_out_of_order() {
+    for page_size in [None, Some(5), Some(3), Some(2)] {
+        for target in ["out", "s3://bucket/y"] {
+            let world = World::out_of_order();
+            for name in ["a", "d/x", "d/y", "d-1", "d-2", "e"] {
+                world.object(&format!("x/{name}"), b"1").await;
+                match target {
+                    "out" => world.file(&format!("out/{name}"), b"1"),
+                    _ => world.object(&format!("y/{name}"), b"1").await,
+                }
+            }
+            let options = spec(&world, "s3://bucket/x", target, deleting());
+            let summary = world.run(TransferSpec { page_size, ..options }).await.unwrap();
+            assert!(summary.fatal, "{page_size:?}: {:?}", world.log.lines());
+            assert_eq!(world.log.count("Delete "), 0, "{page_size:?}: {:?}", world.log.lines());
+            let told = "not in the order of keys: `d-1` came after `d/y`";
+            assert_eq!(world.log.count(told), 1, "{:?}", world.log.lines());
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_target_that_cannot_be_listed_loses_nothing() {
     let world = World::new();

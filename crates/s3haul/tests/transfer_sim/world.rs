@@ -201,6 +201,17 @@ impl World {
         Self::of(sim, "http://127.0.0.1:9000")
     }
 
+    /// The same with a server that lists `/` before all other characters.
+    pub fn out_of_order() -> Self {
+        let sim = SimServer::builder()
+            .bucket("bucket")
+            .virtual_clock(true)
+            .list_quirks(|quirks| quirks.folders_first = true)
+            .build()
+            .unwrap();
+        Self::of(sim, "http://127.0.0.1:9000")
+    }
+
     /// The same at another address.
     pub fn at(url: &str) -> Self {
         Self::of(Self::sim(), url)
