@@ -10,7 +10,7 @@ use crate::plan::versions::{VersionRule, VersionSelector};
 use crate::source::listing::{NameListing, NamesRequest};
 use s3haul_list::{KeyRange, ListRequest, Order, list, versions};
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
-use s3haul_wire::ops::Versioning;
+use s3haul_wire::ops::{ListedVersion, Versioning};
 
 /// What the one version is called that is of no version.
 pub(crate) const NO_VERSION: &str = "null";
@@ -85,12 +85,13 @@ pub(crate) async fn find_version(
     Ok(None)
 }
 
-/// A version or delete marker as it was listed.
+/// A version or delete marker, and whether it is taken.
 pub(crate) struct FoundVersion {
-    pub(crate) size: u64,
-    pub(crate) etag: String,
-    /// A rule takes it.
+    pub(crate) listed: ListedVersion,
+    /// By the rule that was given.
     pub(crate) is_taken: bool,
+    /// By the job's own, with its times and numbers.
+    pub(crate) is_taken_now: bool,
 }
 
 /// What is listed of a key.
@@ -120,6 +121,7 @@ pub(crate) async fn look_up(
     let bucket = engine.settings.source_bucket.as_str();
     let mut listing = list(versions(engine.source.clone(), bucket), request);
     let mut selector = VersionSelector::new(rule);
+    let mut selector_now = VersionSelector::new(job.spec.versions.unwrap_or(rule));
     let (mut found, mut top) = (HashMap::new(), None);
     while found.len() < wanted.len()
         && let Some(listed) = listing.next().await.transpose()?
@@ -127,15 +129,15 @@ pub(crate) async fn look_up(
         let of_key = listed.page.versions.into_iter().filter(|version| version.key == key);
         for version in of_key {
             let is_taken = selector.takes_listed(&version)?;
-            let id = Some(version.version_id).filter(|id| !id.is_empty());
+            let is_taken_now = selector_now.takes_listed(&version)?;
+            let id = Some(version.version_id.clone()).filter(|id| !id.is_empty());
             let id = id.unwrap_or_else(|| NO_VERSION.to_owned());
             let is_wanted = wanted.contains(&*id);
             if is_taken {
                 top.get_or_insert_with(|| (!is_wanted).then(|| id.clone()));
             }
             if is_wanted {
-                let (size, etag) = (version.size, version.etag);
-                found.insert(id, FoundVersion { size, etag, is_taken });
+                found.insert(id, FoundVersion { listed: version, is_taken, is_taken_now });
             }
         }
     }

@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use s3haul::event::ActionKind;
 use s3haul::job::{
-    FilterRule, NameSource, Named, RemovalLimit, Rule, Streams, Summary, SyncOptions,
+    Conditions, FilterRule, NameSource, Named, RemovalLimit, Rule, Streams, Summary, SyncOptions,
     TransferCommand, TransferSpec, Tuning, VersionRule,
 };
 use s3haul::journal::Journal;
 use s3haul::location::Location;
+use s3haul::plan::expected::{Expected, State, TargetState};
 use s3haul_sim::{Effect, Fault, Latency, Scenario};
 use s3haul_wire::ObjectProperties;
 use s3haul_wire::ops::{DeleteObject, HeadObject, ListVersions};
@@ -318,6 +319,55 @@ async fn an_old_version_that_is_current_by_now_is_not_removed() {
     let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
     assert_eq!((summary.done, summary.warnings), (2, 1), "{:?}", world.log.lines());
     assert_eq!(versions(&world).await, ["d/a: 2", "d/a2: 9", "d/b: x", "e: 5"]);
+}
+
+/// The rows may be those of another command, or edited.
+#[tokio::test(start_paused = true)]
+async fn what_never_was_a_delete_marker_is_not_removed_as_one() {
+    for is_planned in [false, true] {
+        let world = some_versions().await;
+        let spec = refused(&world, 3).await;
+        let mut failed = world.log.failed();
+        for named in failed.iter_mut().filter(|_| is_planned) {
+            named.expected = Some(Expected::new(State::default(), TargetState::Unknown));
+        }
+        let names: Arc<dyn NameSource> = Arc::new(Held(failed));
+        let markers = Some(VersionRule::DeleteMarkers { older_than_s: None });
+        let retry = TransferSpec { names: Some(names), versions: markers, ..spec };
+        let summary = world.run(retry).await.unwrap();
+        let told = (summary.done, summary.warnings, summary.failed);
+        let expected = if is_planned { (0, 0, 3) } else { (0, 3, 0) };
+        assert_eq!(told, expected, "{:?}", world.log.lines());
+        assert_eq!(versions(&world).await, ["d/a: 3 2 1", "d/a2: 9", "d/b: x 4", "e: 5"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_of_versions_obeys_the_conditions_of_this_run() {
+    let noncurrent = |keep, older_than_s| VersionRule::Noncurrent { keep, older_than_s };
+    let all = noncurrent(0, None);
+    let large = Conditions { size_min: Some(2), ..Conditions::default() };
+    let cold = Conditions { storage_classes: vec!["GLACIER".to_owned()], ..Conditions::default() };
+    for (rule, conditions, left) in [
+        (noncurrent(1, None), Conditions::default(), ["d/a: 3 2", "d/b: x 4"]),
+        (noncurrent(0, Some(0)), Conditions::default(), ["d/a: 3 2 1", "d/b: x 4"]),
+        (
+            VersionRule::All { older_than_s: Some(0) },
+            Conditions::default(),
+            ["d/a: 3 2 1", "d/b: x 4"],
+        ),
+        (all, large, ["d/a: 3 1", "d/b: x"]),
+        (all, cold, ["d/a: 3 2 1", "d/b: x 4"]),
+        (all, Conditions::default(), ["d/a: 3", "d/b: x"]),
+    ] {
+        let world = some_versions().await;
+        let spec = refused(&world, 3).await;
+        let names: Arc<dyn NameSource> = Arc::new(Held(world.log.failed()));
+        let retry = TransferSpec { names: Some(names), versions: Some(rule), conditions, ..spec };
+        let summary = world.run(retry).await.unwrap();
+        assert_eq!(summary.done + summary.warnings, 3, "{:?}", world.log.lines());
+        assert_eq!(versions(&world).await, [left[0], "d/a2: 9", left[1], "e: 5"], "{rule:?}");
+    }
 }
 
 /// Without the marker the key would be back.

@@ -20,7 +20,7 @@ use crate::action::queue::{Action, Planned as _, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::{changed, head, head_at, is_missing};
-use crate::entry::{facts_of_file, facts_of_object, listed_as};
+use crate::entry::{Entry, ObjectEntry, facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, collapse, warning};
 use crate::job::names::{NameSource, Named};
@@ -58,8 +58,8 @@ const HIDDEN_ANEW: &str = "It is not removed, because a later delete marker hide
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
 
 /// Whether this run still takes what `rm` could not remove: the filters and conditions on names
-/// hold as they are given now, and an object may have been replaced, so that the other conditions
-/// are asked again. A version is what it was.
+/// hold as they are given now, and so do the other conditions: an object may have been replaced.
+/// Those on versions are left to [`still_old`].
 pub(crate) async fn is_still_taken(
     job: &Prepared,
     engine: &Engine,
@@ -158,8 +158,11 @@ pub(super) async fn still_old<'n>(
     others: &mut OtherRows,
 ) -> Result<Vec<Row<'n>>> {
     let Some(rule) = job.spec.versions.and_then(of_any_age) else { return Ok(rows) };
+    let is_limited = job.spec.versions != Some(rule) || job.spec.conditions.needs_facts();
+    let is_asked =
+        |row: &&Row<'_>| may_be_other(row, rule) || (is_limited && row.expected.is_none());
     let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| may_be_other(row, rule)) {
+    for row in rows.iter().filter(is_asked) {
         by_key.entry(row.place.key).or_default().extend(row.place.version_id);
     }
     let asked = by_key.into_iter().map(|(key, versions)| async move {
@@ -189,11 +192,16 @@ pub(super) async fn still_old<'n>(
                 let found = version_id.and_then(|id| versions.found.get(id));
                 let is_same = found.is_none_or(|found| found.is_taken && !is_replaced(row, found));
                 let is_below = is_same && is_hidden_anew(key);
-                if is_same && !is_below {
+                let is_taken = is_planned || found.is_none_or(|found| meets(job, row, found));
+                if is_same && !is_below && is_taken {
                     return true;
                 }
                 if !is_planned {
-                    let why = if is_below { HIDDEN_ANEW } else { why_not(rule) };
+                    let why = match (is_same, is_below) {
+                        (false, _) => why_not(rule),
+                        (true, true) => HIDDEN_ANEW,
+                        (true, false) => LEFT_OUT,
+                    };
                     engine.report.warning(warning::skipping(source(), why));
                     return false;
                 }
@@ -223,13 +231,25 @@ fn of_any_age(rule: VersionRule) -> Option<VersionRule> {
     })
 }
 
-/// Whether a version may no longer be what a rule takes: another version can become current, but
-/// only `null` can become another.
+/// Whether a version meets what limits this run: times, numbers and conditions.
+fn meets(job: &Prepared, row: &Row<'_>, found: &FoundVersion) -> bool {
+    let entry = Entry::Object(ObjectEntry {
+        listed: found.listed.object(),
+        relative: row.place.relative,
+        version_id: row.place.version_id,
+        is_delete_marker: found.listed.is_delete_marker,
+    });
+    found.is_taken_now && job.spec.conditions.takes(row.place.relative, &entry.condition_facts())
+}
+
+/// Whether a version may not be what a rule takes: another version can become current, `null` can
+/// become another, and rows may be those of another rule.
 fn may_be_other(row: &Row<'_>, rule: VersionRule) -> bool {
     let is_null = row.place.version_id == Some(NO_VERSION);
     match rule {
-        VersionRule::Noncurrent { .. } | VersionRule::Hiding { .. } => true,
-        VersionRule::DeleteMarkers { .. } => is_null,
+        VersionRule::Noncurrent { .. }
+        | VersionRule::Hiding { .. }
+        | VersionRule::DeleteMarkers { .. } => true,
         VersionRule::All { .. } => is_null && row.expected.is_some(),
         VersionRule::AsOf { .. } => false,
     }
@@ -240,7 +260,7 @@ fn is_replaced(row: &Row<'_>, found: &FoundVersion) -> bool {
     let is_null = row.place.version_id == Some(NO_VERSION);
     let expected = row.expected.as_ref().filter(|_| is_null);
     expected.is_some_and(|expected| {
-        (expected.source.size, &expected.source.etag) != (found.size, &found.etag)
+        (expected.source.size, &expected.source.etag) != (found.listed.size, &found.listed.etag)
     })
 }
 
