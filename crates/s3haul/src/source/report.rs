@@ -19,12 +19,16 @@ use futures_util::future::join_all;
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::engine::object::{changed, head, is_missing};
-use crate::entry::{EntryBatch, Preselected, SourceBatch};
+use crate::entry::{
+    EntryBatch, Preselected, SourceBatch, facts_of_file, facts_of_object, listed_as,
+};
 use crate::event::ActionKind;
 use crate::fs::{FileBatch, FileInfo, FileKind, Walk, WalkOptions, collapse, warning};
 use crate::job::names::{NameSource, Named, Names};
 use crate::job::prepare::Prepared;
+use crate::job::spec::TransferCommand;
 use crate::location::Location;
+use crate::plan::conditions::ObjectFacts;
 use crate::plan::expected::{Expected, State};
 use crate::plan::paths::Side;
 use crate::select::choose::tell_collision;
@@ -44,6 +48,8 @@ const ROWS_MAX: u64 = 4096;
 const OF_REMOVALS: char = 'r';
 /// What is said of a source that is not there any more.
 const GONE: &str = "It is no longer there.";
+/// What is said of a move that the filters or conditions of this run leave out.
+const NOT_MOVED: &str = "It is not moved, because a filter leaves it out.";
 
 /// The entries that an earlier run named, a few at a time.
 pub(crate) struct ReportStream {
@@ -205,7 +211,10 @@ fn files(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch
                 None
             }
             Some(expected) => Some(info_of(&expected.source)),
-            None => look_at(job, engine, path),
+            None => look_at(job, engine, path).filter(|info| {
+                let facts = facts_of_file(info.size, info.modified);
+                is_still_moved(job, engine, named, (relative, &facts))
+            }),
         };
         if let Some(info) = info {
             found.push(relative, &info);
@@ -388,7 +397,11 @@ async fn object<'a>(
         return Ok(Some(Row { place, head: None, name, expected }));
     }
     match head(engine, place.key, place.version_id).await {
-        Ok(head) => Ok(Some(Row { place, head: Some(Box::new(head)), name, expected })),
+        Ok(head) => {
+            let facts = facts_of_object(&listed_as(place.key, &head));
+            let is_taken = is_still_moved(job, engine, named, (place.relative, &facts));
+            Ok(is_taken.then(|| Row { place, head: Some(Box::new(head)), name, expected }))
+        }
         Err(error) if is_missing(&error) => {
             engine.report.warning(warning::skipping(&named.source, GONE));
             Ok(None)
@@ -399,6 +412,22 @@ async fn object<'a>(
             Ok(None)
         }
     }
+}
+
+/// Whether this run still takes what could not be moved: a move removes its source. What is only
+/// copied was chosen before.
+fn is_still_moved(
+    job: &Prepared,
+    engine: &Engine,
+    named: &Named,
+    (relative, facts): (&str, &ObjectFacts<'_>),
+) -> bool {
+    let is_taken = job.spec.command != TransferCommand::Move
+        || (job.filter.includes(relative) && job.spec.conditions.takes(relative, facts));
+    if !is_taken {
+        engine.report.warning(warning::skipping(&named.source, NOT_MOVED));
+    }
+    is_taken
 }
 
 /// Reports again that the new name of a source is also that of another: it is no longer known which

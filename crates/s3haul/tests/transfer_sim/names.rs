@@ -70,6 +70,41 @@ async fn only_what_failed_goes_up_again() {
     assert_eq!(world.files(), ["in/new"]);
 }
 
+/// A move removes its source.
+#[tokio::test(start_paused = true)]
+async fn a_retry_moves_nothing_that_is_left_out_by_now() {
+    let large = Conditions { size_min: Some(2), ..Conditions::default() };
+    let without = vec![FilterRule::Exclude("a".to_owned())];
+    for (source, target) in
+        [("in", "s3://bucket/up"), ("s3://bucket/x", "out"), ("s3://bucket/x", "s3://bucket/y")]
+    {
+        for (filters, conditions) in
+            [(without.clone(), Conditions::default()), (vec![], large.clone())]
+        {
+            let world = World::new();
+            for (name, bytes) in [("a", "1"), ("b", "22")] {
+                world.file(&format!("in/{name}"), bytes.as_bytes());
+                world.object(&format!("x/{name}"), bytes.as_bytes()).await;
+            }
+            for operation in ["PutObject", "GetObject", "CopyObject"] {
+                let effect = Effect::respond(403, "AccessDenied");
+                world.sim.weather().push(Fault::new(effect).operation(operation).always());
+            }
+            let spec = TransferSpec {
+                recursive: true,
+                ..world.spec(TransferCommand::Move, source, Some(target))
+            };
+            assert_eq!(world.run(spec.clone()).await.unwrap().failed, 2);
+            let summary = retry(&world, TransferSpec { filters, conditions, ..spec }).await;
+            let told = (summary.done, summary.failed, summary.warnings);
+            assert_eq!(told, (1, 0, 1), "{source} {target} {:?}", world.log.lines());
+            let (files, keys) = (world.files(), world.keys().await);
+            let is_left = files.contains(&"in/a".to_owned()) && keys.contains(&"x/a".to_owned());
+            assert!(is_left, "{source} {target} {files:?} {keys:?}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn only_what_failed_comes_down_or_is_copied_again() {
     for (target, operation) in [("out", "GetObject"), ("s3://bucket/y", "CopyObject")] {
