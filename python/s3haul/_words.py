@@ -1,8 +1,10 @@
 """Words of the command line, made from Python values.
 
 A call is described by what would be typed: that is the only description of a job there is. Rules:
-None, False and empty sequences are left out, True is the flag alone, sequences repeat the flag,
-mappings repeat it with `key=value`, and names turn `_` into `-`.
+None and False are left out, True is the flag alone, sequences repeat a flag that takes several
+values, mappings repeat it with `key=value`, and names turn `_` into `-`. A sequence where one value
+is meant is refused, and so is an empty one that would have to select nothing: left out, it would
+select everything.
 """
 
 from __future__ import annotations
@@ -26,6 +28,11 @@ _AGES = {"newer_than", "older_than", "since", "as_of"}
 _FROM_NOW = {"expires", "retain_until"}
 #: Flags that have a list as one value, separated by commas.
 _LISTS = {"remove_metadata"}
+#: Parameters that take several values; those that select, of which one has to hold.
+_SELECTING = {"names", "regex", "storage_classes"}
+_SEVERAL = _SELECTING | _LISTS | {"exclude", "grants", "include", "keys", "show", "tags"}
+#: The same for one command.
+_SEVERAL_OF = {("find", "metadata"), ("summarize", "since")}
 
 
 def words(
@@ -127,15 +134,21 @@ def _flag(command: str, name: str, value: Any) -> Iterator[str]:
             return
         if value is True:
             yield flag
-        elif isinstance(value, Mapping):
+        elif isinstance(value, Mapping) and name in _MAPS:
             yield from _mapping(command, name, flag, value)
         elif _is_sequence(value):
+            is_several = name in _SEVERAL or (command, name) in _SEVERAL_OF
+            if isinstance(value, Mapping) or not is_several:
+                wanted = "values" if is_several else "one value"
+                raise TypeError(f"expected {wanted}, not {type(value).__name__}")
             items = []
             for item in value:
-                if isinstance(item, Mapping) and (name == "tags" or name not in _MAPS):
+                if isinstance(item, Mapping) and name in _MAPS:
                     yield from _mapping(command, name, flag, item)
                 else:
                     items.append(text(item))
+            if name in _SELECTING and not items:
+                raise ValueError(f"{name}: expected at least one value, or None for no condition")
             if name in _LISTS and items:
                 items = [",".join(items)]
             yield from (f"{flag}={item}" for item in items)

@@ -55,6 +55,19 @@ def test_parameters_are_flags(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(methods()))
+def test_one_value_is_no_list(name: str) -> None:
+    client = s3haul.Client(region="us-east-1", endpoint_url="http://127.0.0.1:1")
+    parameters = inspect.signature(getattr(_commands.Commands, name)).parameters.values()
+    paths = ["s3://bucket/a" for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD][1:]
+    for flag in parameters:
+        is_one = flag.kind is flag.KEYWORD_ONLY and "Sequence" not in flag.annotation
+        # A list of names is written as one value.
+        if is_one and flag.name not in (*PYTHON, "remove_metadata"):
+            with pytest.raises(TypeError, match="expected one value"):
+                client.job(name, *paths, **{flag.name: []})
+
+
+@pytest.mark.parametrize("name", list(methods()))
 def test_both_kinds_have_the_same_parameters(name: str) -> None:
     one = inspect.signature(getattr(_commands.Commands, name))
     other = inspect.signature(getattr(_commands.AsyncCommands, name))

@@ -43,6 +43,17 @@ def test_copy_move_and_remove(bucket: Bucket) -> None:
     assert bucket.objects() == {}
 
 
+def test_an_empty_list_removes_nothing(own: Bucket) -> None:
+    own.put(a=b"1", b=b"2")
+    for name in ("from_", "retry_failed", "older_than", "filter", "max_delete"):
+        with pytest.raises(TypeError, match="expected one value"):
+            own.client.remove(own.url(), recursive=True, **{name: []})
+    for name in ("regex", "storage_classes"):
+        with pytest.raises(ValueError, match="at least one"):
+            own.client.move(own.url(), own.url("to"), recursive=True, **{name: []})
+    assert own.objects() == {"a": b"1", "b": b"2"}
+
+
 def test_tags_are_changed_and_read(bucket: Bucket) -> None:
     bucket.put(a=b"1", b=b"2")
     tag = bucket.client.tag

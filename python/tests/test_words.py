@@ -25,7 +25,7 @@ class Index:
         ({"max_delete": "5%", "page_size": 0}, ["--max-delete=5%", "--page-size=0"]),
         ({"content_encoding": ""}, ["--content-encoding="]),
         ({"min_size": 1.5e9}, ["--min-size=1500000000"]),
-        ({"min_size": Index(), "max_size": [Index()]}, ["--min-size=3", "--max-size=3"]),
+        ({"min_size": Index(), "max_size": Index()}, ["--min-size=3", "--max-size=3"]),
         ({"regex": ["a", "-b"]}, ["--regex=a", "--regex=-b"]),
         ({"from_": Path("list.csv")}, ["--from=list.csv"]),
         ({"storage_classes": ["GLACIER"]}, ["--source-storage-class=GLACIER"]),
@@ -40,6 +40,8 @@ class Index:
         ({"older_than": datetime(2030, 1, 31, 13)}, ["--older-than=2030-01-31T13:00:00"]),
         ({"tags": {"a": "b", "c": 1}}, ['--tags={"a": "b", "c": "1"}']),
         ({"tags": [{"a": "b"}, "c=1"]}, ['--tags={"a": "b"}', "--tags=c=1"]),
+        ({"exclude": [], "include": (), "filters": [], "grants": []}, []),
+        ({"metadata": {}}, []),
         ({"metadata": {"a,b": "c=d"}}, ['--metadata={"a,b": "c=d"}']),
         ({"remove_metadata": ["a", "b"]}, ["--remove-metadata=a,b"]),
         ({"exclude": ["*"], "include": ["*.csv"]}, ["--exclude=*", "--include=*.csv"]),
@@ -90,6 +92,24 @@ def test_paths_come_first_unless_one_looks_like_a_flag() -> None:
 def test_other_types_are_refused_with_the_name(options: dict[str, object]) -> None:
     with pytest.raises(TypeError, match=next(iter(options))):
         words(options)
+
+
+@pytest.mark.parametrize("value", [[], (), {}, iter([]), ["p/a", "p/b"], ["p/a"]])
+@pytest.mark.parametrize(
+    "name", ["from_", "retry_failed", "older_than", "filter", "max_delete", "recursive"]
+)
+def test_a_sequence_is_not_one_value(name: str, value: object) -> None:
+    with pytest.raises(TypeError, match=f"{name.rstrip('_')}: expected one value"):
+        words({name: value}, "rm")
+
+
+@pytest.mark.parametrize("name", ["regex", "storage_classes", "names"])
+def test_no_value_does_not_select_everything(name: str) -> None:
+    for nothing in ([], (), iter([])):
+        with pytest.raises(ValueError, match=f"{name}: expected at least one"):
+            words({name: nothing}, "rm")
+    with pytest.raises(TypeError, match="expected values, not dict"):
+        words({name: {}}, "rm")
 
 
 @pytest.mark.parametrize("path", [1, b"a", object()])
