@@ -164,8 +164,9 @@ def _mapping(command: str, name: str, flag: str, value: Mapping[Any, Any]) -> It
         for key, item in pairs.items():
             yield from (flag, key, item or "")
     elif name in _MAPS and command != "find":
-        if pairs:
-            yield f"{flag}={json.dumps(pairs)}"
+        # Without pairs `set` removes all, and others leave as it is what they copy.
+        if pairs or (command, name) == ("set", "metadata"):
+            yield f"{flag}={json.dumps(pairs) if pairs else ''}"
     else:
         for key, item in pairs.items():
             yield f"{flag}={key}" if item is None else f"{flag}={key}={item}"

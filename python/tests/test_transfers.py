@@ -54,6 +54,17 @@ def test_an_empty_list_removes_nothing(own: Bucket) -> None:
     assert own.objects() == {"a": b"1", "b": b"2"}
 
 
+def test_empty_metadata_of_set_removes_all(own: Bucket) -> None:
+    own.client.write(own.url("a"), b"1", metadata={"one": "1"})
+    result = own.client.set(own.url("a"), metadata={}, content_type="text/x-new")
+    assert result.raise_for_failures().done == 1
+    found = own.client.head(own.url("a"))
+    assert (found.get("metadata"), found["content_type"]) == (None, "text/x-new")
+    own.client.write(own.url("a"), b"1", metadata={"one": "1"})
+    own.client.copy(own.url("a"), own.url("b"), metadata={}).raise_for_failures()
+    assert own.client.head(own.url("b"))["metadata"] == {"one": "1"}
+
+
 def test_tags_are_changed_and_read(bucket: Bucket) -> None:
     bucket.put(a=b"1", b=b"2")
     tag = bucket.client.tag

@@ -74,6 +74,7 @@ def test_some_commands_have_flags_of_their_own() -> None:
         "--metadata=a",
         "--metadata=b=c",
     ]
+    assert words({"metadata": {}}, "set") == ["set", "--metadata="]
     assert words({"tags": {"a": "b"}}, "mb") == ["mb", "--tags", "a", "b"]
 
 
