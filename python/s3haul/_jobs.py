@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -127,6 +128,8 @@ class JobStatus:
     pending: int
     """Objects that were in work."""
     can_resume: bool
+    """Whether `resume` goes on with it in this process: it has not ended, does not run, and was
+    started in the working directory."""
     journal: StrPath | None = None
     """The folder of the journal; None for the usual one."""
     client: Client | None = field(default=None, repr=False, compare=False)
@@ -190,7 +193,16 @@ def _status(line: Mapping[str, Any], client: Client, journal: StrPath | None) ->
     names = JobStatus.__dataclass_fields__
     known = {name: line[name] for name in names if name in line}
     begun, updated = (_moment(line[f"{name}_ms"]) for name in ("begun", "updated"))
+    # What has relative paths cannot be resumed from elsewhere without a change of directory.
+    known["can_resume"] = known["can_resume"] and known["directory"] == _here()
     return JobStatus(**known, begun=begun, updated=updated, journal=journal, client=client)
+
+
+def _here() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
 
 
 def _moment(milliseconds: int) -> datetime:

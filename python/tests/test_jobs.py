@@ -119,6 +119,24 @@ def test_journals_are_listed(own: Bucket, files: Path, tmp_path: Path) -> None:
         status.resume()
 
 
+def test_jobs_of_other_directories_are_resumed_there(
+    own: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / "file").write_text(folder.name)
+        monkeypatch.chdir(folder)
+        wrong = f"s3://no-{folder.name}/file"
+        assert own.client.copy("file", wrong, journal=tmp_path / "journal").failed == 1
+        own.boto3.create_bucket(Bucket=f"no-{folder.name}")
+    for folder in (here, there):
+        monkeypatch.chdir(folder)
+        (mine,) = (s for s in own.client.jobs(journal=tmp_path / "journal") if s.can_resume)
+        assert mine.directory == str(folder)
+        assert mine.resume().raise_for_failures().done == 1
+
+
 CHILD = """
 import json, os, signal, sys
 import s3haul
@@ -192,10 +210,12 @@ def test_a_command_that_is_killed_is_resumed_here(
     process.stdout.close()
     assert not is_complete(slow)
     (status,) = slow.client.jobs(journal=journal)
-    assert status.can_resume
+    assert not status.can_resume
     with pytest.raises(s3haul.UsageError, match="directory"):
         status.resume()
     monkeypatch.chdir(many.parent)
+    (status,) = slow.client.jobs(journal=journal)
+    assert status.can_resume
     result = status.resume().raise_for_failures()
     assert result.status == 0
     assert is_complete(slow)
