@@ -1,6 +1,7 @@
 //! The file of a report. Lines gather in a buffer; full buffers wait, not too many of them, for a
 //! thread of their own, which also writes what has lain for a second. Before a journal is written
-//! all lines are written that there are.
+//! all lines are written that there are, if they go to a regular file: a pipe or a terminal takes
+//! them when its reader does.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -35,11 +36,12 @@ enum Rows {
 /// Writes lines.
 struct Lines {
     format: Format,
+    is_regular: bool,
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What those who add rows share with the thread.
+/// What the thread shares with the threads that add rows.
 struct Shared {
     waiting: Mutex<Waiting>,
     /// A buffer is full or was taken, or the report ends.
@@ -78,10 +80,12 @@ impl ReportWriter {
         }
     }
 
-    /// Writes the rows that were added, as far as the format allows it: parts of Parquet are whole
-    /// or not there.
+    /// Writes the rows that were added to a regular file, as far as the format allows it: parts of
+    /// Parquet are whole or not there. Never waits for a reader.
     pub(crate) fn flush(&self) {
-        if let Rows::Lines(lines) = &self.rows {
+        if let Rows::Lines(lines) = &self.rows
+            && lines.is_regular
+        {
             lines.shared.write();
         }
     }
@@ -107,6 +111,7 @@ impl Lines {
         row.push(format, &mut first);
         let mut file = open_alone(path)?;
         file.write_all(&first)?;
+        let is_regular = file.metadata().is_ok_and(|facts| facts.is_file());
         let shared = Arc::new(Shared {
             waiting: Mutex::default(),
             changed: Condvar::new(),
@@ -115,7 +120,7 @@ impl Lines {
         let late = Arc::clone(&shared);
         let run = move || late.write_on();
         let thread = std::thread::Builder::new().name("report".to_owned()).spawn(run)?;
-        Ok(Self { format, shared, thread: Mutex::new(Some(thread)) })
+        Ok(Self { format, is_regular, shared, thread: Mutex::new(Some(thread)) })
     }
 
     fn push(&self, row: &Row<'_>) {
@@ -146,10 +151,9 @@ impl Lines {
         }
         let mut file = lock(&self.shared.file);
         let (file, result) = &mut *file;
-        let is_plain = file.metadata().is_ok_and(|facts| facts.is_file());
         // Some file systems report only now that they are full.
         let result = std::mem::replace(result, Ok(()));
-        result.and_then(|()| if is_plain { file.sync_all() } else { Ok(()) })
+        result.and_then(|()| if self.is_regular { file.sync_all() } else { Ok(()) })
     }
 }
 
@@ -265,6 +269,22 @@ mod tests {
         (0..10).for_each(|_| report.push(&Row::text("warning", text.as_str())));
         report.flush();
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 30);
+    }
+
+    #[test]
+    fn a_journal_does_not_wait_for_the_reader_of_a_report() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Open on both sides, it has a reader, which never reads.
+        let reader = File::options().read(true).write(true).open(&path).unwrap();
+        let report = ReportWriter::create(&path, &Sides::default()).unwrap();
+        // More than a pipe holds.
+        let text = "x".repeat(BUFFER_FULL);
+        (0..4).for_each(|_| report.push(&Row::text("warning", text.as_str())));
+        report.flush();
+        drop(reader);
+        assert!(report.finish(true).is_err());
     }
 
     #[test]
