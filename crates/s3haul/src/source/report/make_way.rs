@@ -130,18 +130,21 @@ async fn queue_all(
 /// What stands where the downloads need folders, and perhaps where they need files. Blocks.
 fn in_the_way(names: Names, root: &Path, may_remove_folders: bool) -> Result<InTheWay> {
     let mut found = InTheWay::default();
-    let mut last = PathBuf::new();
+    let (mut last, mut is_there) = (PathBuf::new(), false);
     for named in names {
         let Named { target: Some(Location::Local(path)), expected, .. } = named? else { continue };
         let is_new = expected.is_none_or(|expected| expected.target == TargetState::Missing);
+        let Some(folder) = path.parent() else { continue };
+        if folder != last {
+            found.files.extend(first_file(folder, root).map(Path::to_owned));
+            is_there = folder.is_dir();
+            folder.clone_into(&mut last);
+        }
         // What a link leads to stays.
         let is_folder = || path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        if may_remove_folders && is_new && is_folder() {
-            found.folders.insert(path.clone());
+        if may_remove_folders && is_new && is_there && is_folder() {
+            found.folders.insert(path);
         }
-        let Some(folder) = path.parent().filter(|folder| *folder != last) else { continue };
-        found.files.extend(first_file(folder, root).map(Path::to_owned));
-        folder.clone_into(&mut last);
     }
     Ok(found)
 }
