@@ -561,7 +561,6 @@ fn what_list_and_find_print_is_read_back() {
     }
 }
 
-/// An error that says what to do, before anything is removed.
 /// They had no column `key`, were a directory, or had a NUL character in their first line.
 #[test]
 fn tables_in_parquet_of_something_else_are_refused_as_what_they_are() {
@@ -586,6 +585,7 @@ fn tables_in_parquet_of_something_else_are_refused_as_what_they_are() {
     assert_eq!(keys(&bench), ["a", "b"]);
 }
 
+/// An error that says what to do, before anything is removed.
 #[test]
 fn tables_in_orc_are_refused_with_what_is_read_instead() {
     let bench = Bench::with_objects(&["keep"]);

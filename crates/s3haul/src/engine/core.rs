@@ -44,7 +44,7 @@ pub(crate) struct Engine {
     pub(crate) uploads: Arc<OpenUploads>,
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
-    /// Removals of moves are given up, which a job that ended waits for.
+    /// Cancels source removals that outlive the job.
     pub(crate) give_up: CancellationToken,
     content_types: Arc<OnceLock<ContentTypes>>,
     inline_reads: OnceLock<Arc<InlineGate>>,

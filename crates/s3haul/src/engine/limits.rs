@@ -125,20 +125,20 @@ fn carry_on_panic<T>(joined: Result<T, JoinError>) -> T {
     })
 }
 
-/// Work that has begun and goes on by itself where what waits for it is dropped. It holds the
-/// engine, for which the end of a job waits.
-pub(crate) struct Lasting<F: Future<Output = ()> + Send + 'static> {
+/// A future that, dropped after its first poll, goes on in a task of its own. It holds the engine,
+/// for which the end of a job waits.
+pub(crate) struct DetachOnDrop<F: Future<Output = ()> + Send + 'static> {
     work: Option<Pin<Box<F>>>,
     has_begun: bool,
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Lasting<F> {
+impl<F: Future<Output = ()> + Send + 'static> DetachOnDrop<F> {
     pub(crate) fn new(work: F) -> Self {
         Self { work: Some(Box::pin(work)), has_begun: false }
     }
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Future for Lasting<F> {
+impl<F: Future<Output = ()> + Send + 'static> Future for DetachOnDrop<F> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -151,7 +151,7 @@ impl<F: Future<Output = ()> + Send + 'static> Future for Lasting<F> {
     }
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Drop for Lasting<F> {
+impl<F: Future<Output = ()> + Send + 'static> Drop for DetachOnDrop<F> {
     fn drop(&mut self) {
         if let (Some(work), true, Ok(runtime)) =
             (self.work.take(), self.has_begun, Handle::try_current())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::core::{Engine, Place};
-use crate::engine::limits::Lasting;
+use crate::engine::limits::DetachOnDrop;
 use crate::engine::object::{head_at, is_missing};
 use crate::event::{ActionKind, ObjectEvent};
 use s3haul_wire::error::Error;
@@ -66,8 +66,8 @@ pub(crate) async fn finish_move(
     report_removal(engine, event, removal).await;
 }
 
-/// Waits for the removal of the source of a move, and reports the move. A job that is cancelled
-/// waits for it, too, though not for long: what is gone must be told.
+/// Waits for the removal of the source of a move, and reports the move. The end of a cancelled job
+/// waits for it, too, for a limited time, so that every removal is reported.
 pub(crate) async fn report_removal(
     engine: &Arc<Engine>,
     event: ObjectEvent,
@@ -85,7 +85,7 @@ pub(crate) async fn report_removal(
         };
         engine.conclude(event, removed);
     };
-    Lasting::new(reported).await;
+    DetachOnDrop::new(reported).await;
 }
 
 /// What to do about a conditional removal that was refused: an attempt whose answer was lost may
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_removal_that_was_sent_is_told_after_cancellation() {
+    async fn a_removal_that_was_sent_is_reported_after_cancellation() {
         let world = World::new(|_| Reply::status(204, "", ""));
         let (engine, mut ended) = engine(&world, Tuning::default());
         let report = Arc::clone(&engine.report);

@@ -44,7 +44,7 @@ use s3haul_wire::units::RequestCounts;
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Time in it that removals of moves have that were in flight.
+/// Time limit for removals still in flight when a move is cancelled.
 const REMOVALS_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Runs a job to its end. Objects that fail are events and counted; an error comes back only
