@@ -61,6 +61,14 @@ impl Failure {
         Self { status: exit::OTHER, message: message.into(), hint: None, cause: None }
     }
 
+    /// The end of what was told in arguments, or in a file that they name, and makes no sense.
+    pub(crate) fn of_arguments(error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::Config => Self::from(error).with_status(exit::USAGE),
+            _ => error.into(),
+        }
+    }
+
     /// Standard output could not be written.
     pub(crate) fn unwritten(error: &std::io::Error) -> Self {
         Self::other(format!("cannot write to standard output: {error}"))

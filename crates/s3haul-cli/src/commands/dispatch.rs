@@ -278,7 +278,7 @@ fn job_to_start(global: &GlobalArgs, args: &JobStartArgs) -> Result<JobRequest, 
             failure.with_some_hint(is_plan.then(|| "--apply has workers do a plan".to_owned()))
         });
     }
-    let plan = PlanFile::open(path)?;
+    let plan = PlanFile::open(path).map_err(Failure::of_arguments)?;
     let job = plan
         .job()
         .ok_or_else(|| Failure::usage("the plan has no rows: there is nothing to be done"))?;
@@ -365,7 +365,7 @@ fn apply<'a>(
     environment: Environment,
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
-    let plan = PlanFile::open(&args.file)?;
+    let plan = PlanFile::open(&args.file).map_err(Failure::of_arguments)?;
     let settings = Settings::load(global, environment)?;
     let Some(job) = plan.job() else {
         printer.error(|buffer| {

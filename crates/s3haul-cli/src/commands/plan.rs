@@ -75,8 +75,8 @@ impl Totals {
         self.is_move |= effect.is_move;
         self.is_not_for_batch |= elsewhere::refused_job(plan).is_some();
         self.charges.begin_job(effect, Timestamp::now().as_second());
-        for row in plan.rows()? {
-            self.add(row?);
+        for row in plan.rows().map_err(Failure::of_arguments)? {
+            self.add(row.map_err(Failure::of_arguments)?);
         }
         Ok(())
     }
@@ -274,7 +274,7 @@ pub(super) fn show(
     let read = [Some(&*args.file), args.prices.as_deref()];
     refuse_overwriting([args.html.as_deref()], read.into_iter().flatten())?;
     let prices = price_table_of(args.prices.as_deref(), region)?;
-    let plan = PlanFile::open(&args.file)?;
+    let plan = PlanFile::open(&args.file).map_err(Failure::of_arguments)?;
     if args.format == Some(PlanFormat::S3Batch) {
         return elsewhere::print_manifest(&plan, printer);
     }

@@ -132,7 +132,7 @@ fn opened(settings: TransferSettings) -> Result<(TransferSpec, Clients), Failure
         spec.manifest = Some(Arc::new(manifest));
     }
     if let Some(plan) = &settings.report.apply {
-        spec.names = Some(Arc::new(PlanFile::open(plan)?));
+        spec.names = Some(Arc::new(PlanFile::open(plan).map_err(Failure::of_arguments)?));
     }
     Ok((spec, clients))
 }

@@ -18,7 +18,7 @@ use s3haul::location::ObjectName;
 use s3haul::plan::charges::Charges;
 use s3haul::plan::s3_uri;
 use s3haul_wire::units::RequestCounts;
-use s3haul_wire::{Client, Error, ErrorKind};
+use s3haul_wire::Client;
 
 use super::folder::{self, Advice as FolderAdvice};
 use crate::commands::listing::THAT_MEETS;
@@ -107,7 +107,7 @@ pub(crate) async fn run_observed(
     let running = Box::pin(run_transfer(spec, clients, streams, events, interrupt.token()));
     let result = running.await;
     drop(ticker);
-    let mut summary = result.map_err(failure_of_job)?;
+    let mut summary = result.map_err(Failure::of_arguments)?;
     if let Some(message) = interrupt.message().filter(|_| summary.cancelled) {
         sink.notice(message);
     }
@@ -133,14 +133,6 @@ pub(crate) async fn run_observed(
         printer.output(|buffer| events::push_summary(buffer, &summary, failed.as_ref(), status));
     }
     Ok((status, summary))
-}
-
-/// A job says so where its arguments make no sense.
-fn failure_of_job(error: Error) -> Failure {
-    match error.kind() {
-        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
-        _ => error.into(),
-    }
 }
 
 fn new_sink(
@@ -406,7 +398,8 @@ impl Reports {
         let failed = settings.retry.as_ref().map(open).transpose()?;
         let create = |path: &PathBuf| ReportWriter::create(path, &settings.sides).map(Arc::new);
         let writer = settings.path.as_ref().map(create).transpose()?;
-        let apply = settings.apply.as_deref().map(PlanFile::open).transpose()?;
+        let apply = settings.apply.as_deref().map(PlanFile::open).transpose();
+        let apply = apply.map_err(Failure::of_arguments)?;
         let create = |plan: &PlanSettings| PlanWriter::create(&plan.path, &plan.job).map(Arc::new);
         let plan = settings.plan.as_ref().map(create).transpose()?;
         Ok(Self { failed, writer, apply, plan })

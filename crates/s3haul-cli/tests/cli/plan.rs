@@ -545,9 +545,21 @@ fn a_plan_that_cannot_be_made_or_done_is_refused() {
         assert!(stderr(&output).contains(said), "{line}: {}", stderr(&output));
         assert_eq!(stdout(&output), "");
     }
-    // A listing is a table, and no plan.
+    // A listing is a table, and no plan; nor is a report.
     bench.ok("list s3://box --format parquet --output-file l.parquet");
-    assert!(stderr(&bench.run("apply l.parquet")).contains("it has no column `action`"));
+    bench.ok("cp s3://box/a t --report r.parquet");
+    for (file, said) in [
+        ("f", "it cannot be read as Parquet"),
+        ("l.parquet", "it has no column `action`"),
+        ("r.parquet", "it is a folder, as the reports in Parquet are"),
+        ("r.parquet/part-000000.parquet", "it is a report"),
+    ] {
+        for command in ["apply", "plan show", "job start --apply --at w"] {
+            let output = bench.run(&format!("{command} {file}"));
+            assert_eq!(output.status.code(), Some(252), "{output:?}");
+            assert!(stderr(&output).contains(said), "{output:?}");
+        }
+    }
     assert!(!bench.path("p").exists());
 }
 

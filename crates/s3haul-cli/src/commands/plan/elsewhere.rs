@@ -84,8 +84,8 @@ pub(super) fn print_manifest(plan: &PlanFile, printer: &Printer) -> Result<u8, F
     let mut left_out: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut first: Option<(ActionKind, bool)> = None;
     let mut place = None;
-    for row in plan.rows()? {
-        let row = row?;
+    for row in plan.rows().map_err(Failure::of_arguments)? {
+        let row = row.map_err(Failure::of_arguments)?;
         let found = target_place(&row);
         let is_elsewhere = found.is_some() && place.as_ref().is_some_and(|place| found != *place);
         let other = is_elsewhere.then_some(OTHER_PLACE);
