@@ -10,15 +10,15 @@ use jiff::Timestamp;
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
 use s3haul::job::value::OutputLines;
 use s3haul::job::{
-    Clients, NameSource, SharedLimits, Streams, Summary, TransferCommand, TransferSpec, Tuning,
-    run_transfer,
+    Clients, Manifest, NameSource, SharedLimits, Streams, Summary, TransferCommand, TransferSpec,
+    Tuning, run_transfer,
 };
 use s3haul::journal::{self, Journal, Live};
 use s3haul::location::ObjectName;
 use s3haul::plan::charges::Charges;
 use s3haul::plan::s3_uri;
-use s3haul_wire::units::RequestCounts;
 use s3haul_wire::Client;
+use s3haul_wire::units::RequestCounts;
 
 use super::folder::{self, Advice as FolderAdvice};
 use crate::commands::listing::THAT_MEETS;
@@ -43,6 +43,9 @@ use closing::Closing;
 /// Said of a report whose run did not come to everything.
 const INCOMPLETE: &str = "the report is of a command that did not come to its end: what it \
     never came to was not retried";
+/// The same of one that names the objects.
+const INCOMPLETE_LIST: &str = "the report that names the objects is of a command that did not come \
+    to its end: what it never came to is not in it";
 
 /// Runs the job and gives its exit code.
 pub(super) async fn run(
@@ -78,9 +81,8 @@ pub(crate) async fn run_observed(
     observe(&mut spec.tuning, &output, printer);
     let clients = clients(client, source_client)?;
     let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
-    if let Some(manifest) = manifest.transpose()? {
-        spec.manifest = Some(Arc::new(manifest));
-    }
+    let manifest = manifest.transpose()?.map(Arc::new);
+    spec.manifest = manifest.clone().map(|manifest| manifest as Arc<dyn Manifest>);
     let totals = totals();
     let sink = new_sink(printer, output, &spec, &totals);
     for notice in &notices {
@@ -90,7 +92,7 @@ pub(crate) async fn run_observed(
     kept.show(&totals, &clients);
     spec.journal.clone_from(&kept.journal);
     kept.keep_report(&mut report, &sink);
-    let reports = Reports::open(&report)?;
+    let reports = Reports { manifest, ..Reports::open(&report)? };
     kept.write_after(&reports);
     spec.names = reports.names();
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
@@ -385,6 +387,8 @@ fn came_to_nothing(summary: &Summary) -> bool {
 /// The reports of a command: the one that it takes its names from, and the one that it writes.
 struct Reports {
     failed: Option<FailedNames>,
+    /// The file that names the objects, which may be a report, too.
+    manifest: Option<Arc<ManifestFile>>,
     writer: Option<Arc<ReportWriter>>,
     /// The plan that is done.
     apply: Option<PlanFile>,
@@ -402,7 +406,7 @@ impl Reports {
         let apply = apply.map_err(Failure::of_arguments)?;
         let create = |plan: &PlanSettings| PlanWriter::create(&plan.path, &plan.job).map(Arc::new);
         let plan = settings.plan.as_ref().map(create).transpose()?;
-        Ok(Self { failed, writer, apply, plan })
+        Ok(Self { failed, manifest: None, writer, apply, plan })
     }
 
     fn names(&self) -> Option<Arc<dyn NameSource>> {
@@ -445,9 +449,16 @@ impl Reports {
             ));
             Ok(())
         });
-        let is_complete = self.failed.is_none_or(|failed| failed.is_complete());
-        if came_to_end && !is_complete {
-            sink.emit(&Event::Warning { message: INCOMPLETE.to_owned() });
+        let lacks = if self.failed.is_some_and(|failed| !failed.is_complete()) {
+            Some(INCOMPLETE)
+        } else if self.manifest.is_some_and(|manifest| !manifest.is_complete()) {
+            Some(INCOMPLETE_LIST)
+        } else {
+            None
+        };
+        let is_complete = lacks.is_none();
+        if let Some(message) = lacks.filter(|_| came_to_end) {
+            sink.emit(&Event::Warning { message: message.to_owned() });
             summary.warnings += 1;
         }
         let written =

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
@@ -42,6 +43,7 @@ pub(crate) struct ManifestFile {
     /// It can be read from its beginning more than once.
     is_lasting: bool,
     is_taken: AtomicBool,
+    is_complete: Arc<AtomicBool>,
 }
 
 /// An opened manifest.
@@ -108,7 +110,25 @@ impl ManifestFile {
             }
         };
         let is_taken = AtomicBool::new(false);
-        Ok(Self { place, name, asked: format, bucket, dry_run_of, client, is_lasting, is_taken })
+        let asked = format;
+        let is_complete = Arc::new(AtomicBool::new(true));
+        let found = Self {
+            place,
+            name,
+            asked,
+            bucket,
+            dry_run_of,
+            client,
+            is_lasting,
+            is_taken,
+            is_complete,
+        };
+        Ok(found)
+    }
+
+    /// Whether all was read, where it is a report, and its command came to everything.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Relaxed)
     }
 
     fn source(&self) -> Result<Source, Error> {
@@ -202,7 +222,8 @@ impl ManifestFile {
         Ok(match (format, file) {
             (Format::Text(format), _) => {
                 let entries = TextEntries::new(text, format, &self.name);
-                Ok(Box::new(entries.with_dry_run_of(self.dry_run_of)))
+                let entries = entries.with_dry_run_of(self.dry_run_of);
+                Ok(Box::new(entries.telling(Arc::clone(&self.is_complete))))
             }
             (Format::Inventory, _) => InventoryEntries::new(self.client.clone(), text, &self.name)
                 .map(|entries| Box::new(entries) as Entries),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use s3haul::job::{ManifestEntry, Version};
 use s3haul::plan::s3_uri;
@@ -33,6 +35,8 @@ pub(super) struct TextEntries {
     number: u64,
     is_over: bool,
     dry_run_of: DryRunOf,
+    /// Whether the end of a report was read that says that its command came to everything.
+    is_complete: Arc<AtomicBool>,
 }
 
 /// How a row is read.
@@ -102,7 +106,16 @@ impl TextEntries {
         let is_batch = format == TextFormat::S3Batch;
         let keys = if is_batch { KeyForm::Encoded } else { KeyForm::Unclear };
         let name = name.to_owned();
-        Self { text, shape, keys, name, number: 0, is_over: false, dry_run_of: None }
+        Self {
+            text,
+            shape,
+            keys,
+            name,
+            number: 0,
+            is_over: false,
+            dry_run_of: None,
+            is_complete: Arc::default(),
+        }
     }
 
     /// Takes keys of comma-separated values without names as they were found to be written.
@@ -115,11 +128,27 @@ impl TextEntries {
         Self { dry_run_of, ..self }
     }
 
+    /// Tells whether a report is of a command that came to its end.
+    pub(super) fn telling(self, is_complete: Arc<AtomicBool>) -> Self {
+        let is_report = matches!(self.shape, Shape::ReportJsonl | Shape::ReportCsv);
+        is_complete.store(!is_report, Ordering::Relaxed);
+        Self { is_complete, ..self }
+    }
+
     /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
     pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
         let (shape, keys) = (Shape::Cells(columns), KeyForm::Encoded);
         let name = name.to_owned();
-        Self { text, shape, keys, name, number: 0, is_over: false, dry_run_of: None }
+        Self {
+            text,
+            shape,
+            keys,
+            name,
+            number: 0,
+            is_over: false,
+            dry_run_of: None,
+            is_complete: Arc::default(),
+        }
     }
 
     /// Looks through comma-separated values for what tells how their keys are written. The error is
@@ -145,7 +174,7 @@ impl TextEntries {
                 Shape::Lines => self.line()?.map(|line| line_entry(&line)),
                 Shape::Guessed => self.line()?.map(|line| guessed_entry(&line)),
                 Shape::Jsonl => self.line()?.map(|line| json_entry(&line)),
-                Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line, self.dry_run_of)),
+                Shape::ReportJsonl => self.line()?.map(|line| self.report_entry(&line)),
                 _ => self.record()?.map(|cells| self.cells_entry(&cells)),
             };
             match found {
@@ -218,6 +247,7 @@ impl TextEntries {
                     *columns;
                 check_count(cells, count)?;
                 let cell = |index: usize| cells[index].as_str();
+                self.note_end(cell(event), cell(outcome));
                 let version_id = version_id.map_or("", cell);
                 refuse_dry_run([cell(outcome), action.map_or("", cell)], self.dry_run_of)?;
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
@@ -231,6 +261,29 @@ impl TextEntries {
                 cells_entry(cells, columns, self.keys).map(Some)
             }
             Shape::Lines | Shape::Guessed | Shape::Jsonl | Shape::ReportJsonl => Ok(None),
+        }
+    }
+
+    fn report_entry(&self, line: &str) -> Named {
+        let Some(json) = json_row(line)? else { return Ok(None) };
+        let event = json.event.unwrap_or_default();
+        let is_of_report = match event.as_str() {
+            "object" => !json.outcome.is_empty(),
+            "report" | "warning" | "fatal" | "end" => true,
+            _ => false,
+        };
+        if !is_of_report {
+            return Err(NO_REPORT.to_owned());
+        }
+        refuse_dry_run([&json.outcome, &json.action], self.dry_run_of)?;
+        self.note_end(&event, &json.outcome);
+        let version_id = json.version_id.unwrap_or_default();
+        acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
+    }
+
+    fn note_end(&self, event: &str, outcome: &str) {
+        if event == "end" {
+            self.is_complete.store(outcome == "complete", Ordering::Relaxed);
         }
     }
 
@@ -613,22 +666,6 @@ fn no_object(event: &str, has_outcome: bool) -> Option<String> {
         "prefix" => "it is a prefix, and no object: have them listed with --recursive".to_owned(),
         _ => format!("it is the event `{event}`, which names no object"),
     })
-}
-
-fn report_entry(line: &str, dry_run_of: DryRunOf) -> Named {
-    let Some(json) = json_row(line)? else { return Ok(None) };
-    let event = json.event.unwrap_or_default();
-    let is_of_report = match event.as_str() {
-        "object" => !json.outcome.is_empty(),
-        "report" | "warning" | "fatal" | "end" => true,
-        _ => false,
-    };
-    if !is_of_report {
-        return Err(NO_REPORT.to_owned());
-    }
-    refuse_dry_run([&json.outcome, &json.action], dry_run_of)?;
-    let version_id = json.version_id.unwrap_or_default();
-    acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
 }
 
 /// Refuses what was not done, where it would be taken for done: objects that were never copied

@@ -191,6 +191,30 @@ fn what_is_no_report_is_not_read_as_one() {
     }
 }
 
+/// What the command never came to is not in it.
+#[test]
+fn a_report_of_a_command_that_did_not_come_to_its_end_is_warned_of() {
+    for name in ["r.jsonl", "r.csv"] {
+        let bench = Bench::with_objects(&["a"]);
+        bench.ok(&format!("cp s3://box/a t --report {name}"));
+        let whole = bench.read(name);
+        let end = whole.lines().last().unwrap();
+        for (report, expected) in [
+            (whole.clone(), 0),
+            (whole.replace(end, &end.replace("complete", "incomplete")), 2),
+            (whole.replace(&format!("{end}\n"), ""), 2),
+        ] {
+            bench.file(name, &report);
+            let (lines, messages, code) =
+                run(&bench, &format!("cp s3://box s3://box/to --from {name} --report new.jsonl"));
+            assert_eq!((lines.len(), code), (1, expected), "{report} {messages}");
+            assert_eq!(messages.contains("did not come to its end"), code == 2, "{messages}");
+            let new = bench.read("new.jsonl");
+            assert_eq!(new.contains("\"incomplete\""), code == 2, "{new}");
+        }
+    }
+}
+
 /// It was taken for a whole one, and prefixes and reports of `run` for lists of nothing.
 #[test]
 fn a_json_listing_that_failed_or_names_no_object_is_refused() {
