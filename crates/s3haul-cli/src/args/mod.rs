@@ -39,6 +39,7 @@ mod versions;
 
 use std::ffi::OsString;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -482,6 +483,7 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
         ErrorKind::DisplayHelp => args.iter().any(|word| word == "-h"),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
         ErrorKind::DisplayVersion => return own_version(error),
+        ErrorKind::UnknownArgument => return without_negative(error, args),
         _ => return drop_in::with_hint(without_keys(error), args),
     };
     let is_aws = args.first().is_some_and(drop_in::is_aws);
@@ -493,6 +495,22 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
 /// The version of the program, also behind a command, whose name clap would print instead.
 fn own_version(error: clap::Error) -> clap::Error {
     Cli::<TopCommand>::try_parse_from(["s3haul", "--version"]).err().unwrap_or(error)
+}
+
+/// The error with a hint where a flag has a negative number: clap takes that for another flag.
+fn without_negative(mut error: clap::Error, args: &[OsString]) -> clap::Error {
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let is_number = word.starts_with('-') && word[1..].starts_with(|c: char| c.is_ascii_digit());
+    let before = args
+        .iter()
+        .position(|arg| *arg.to_string_lossy() == *word)
+        .and_then(|at| at.checked_sub(1));
+    let flag = before.map(|at| args[at].to_string_lossy()).unwrap_or_default();
+    if is_number && flag.starts_with("--") && flag.len() > 2 {
+        let hint = StyledStr::from(format!("the value of {flag} must not be negative"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
+    }
+    error
 }
 
 /// The error without the value of a flag about keys: it may be a key in the wrong place.
