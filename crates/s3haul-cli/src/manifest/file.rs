@@ -223,7 +223,7 @@ impl ManifestFile {
             (Format::Text(format), _) => {
                 let entries = TextEntries::new(text, format, &self.name);
                 let entries = entries.with_dry_run_of(self.dry_run_of);
-                Ok(Box::new(entries.telling(Arc::clone(&self.is_complete))))
+                Ok(Box::new(entries.noting_ends(Arc::clone(&self.is_complete))))
             }
             (Format::Inventory, _) => InventoryEntries::new(self.client.clone(), text, &self.name)
                 .map(|entries| Box::new(entries) as Entries),

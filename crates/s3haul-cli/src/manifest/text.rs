@@ -35,7 +35,8 @@ pub(super) struct TextEntries {
     number: u64,
     is_over: bool,
     dry_run_of: DryRunOf,
-    /// Whether the end of a report was read that says that its command came to everything.
+    /// Cleared by the first row of a report, and set by the last one of a command that came to its
+    /// end. Rows that somebody chose from a report have neither.
     is_complete: Arc<AtomicBool>,
 }
 
@@ -128,10 +129,8 @@ impl TextEntries {
         Self { dry_run_of, ..self }
     }
 
-    /// Tells whether a report is of a command that came to its end.
-    pub(super) fn telling(self, is_complete: Arc<AtomicBool>) -> Self {
-        let is_report = matches!(self.shape, Shape::ReportJsonl | Shape::ReportCsv);
-        is_complete.store(!is_report, Ordering::Relaxed);
+    /// Notes there whether a report is of a command that came to its end.
+    pub(super) fn noting_ends(self, is_complete: Arc<AtomicBool>) -> Self {
         Self { is_complete, ..self }
     }
 
@@ -247,7 +246,7 @@ impl TextEntries {
                     *columns;
                 check_count(cells, count)?;
                 let cell = |index: usize| cells[index].as_str();
-                self.note_end(cell(event), cell(outcome));
+                self.note_ends(cell(event), cell(outcome));
                 let version_id = version_id.map_or("", cell);
                 refuse_dry_run([cell(outcome), action.map_or("", cell)], self.dry_run_of)?;
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
@@ -276,14 +275,16 @@ impl TextEntries {
             return Err(NO_REPORT.to_owned());
         }
         refuse_dry_run([&json.outcome, &json.action], self.dry_run_of)?;
-        self.note_end(&event, &json.outcome);
+        self.note_ends(&event, &json.outcome);
         let version_id = json.version_id.unwrap_or_default();
         acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
     }
 
-    fn note_end(&self, event: &str, outcome: &str) {
-        if event == "end" {
-            self.is_complete.store(outcome == "complete", Ordering::Relaxed);
+    fn note_ends(&self, event: &str, outcome: &str) {
+        match event {
+            "report" => self.is_complete.store(false, Ordering::Relaxed),
+            "end" => self.is_complete.store(outcome == "complete", Ordering::Relaxed),
+            _ => {}
         }
     }
 
