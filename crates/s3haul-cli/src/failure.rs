@@ -61,7 +61,7 @@ impl Failure {
         Self { status: exit::OTHER, message: message.into(), hint: None, cause: None }
     }
 
-    /// The end of what was told in arguments, or in a file that they name, and makes no sense.
+    /// An argument, or a file that one names, that makes no sense.
     pub(crate) fn of_arguments(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Config => Self::from(error).with_status(exit::USAGE),

@@ -36,7 +36,7 @@ pub(super) struct TextEntries {
     is_over: bool,
     dry_run_of: DryRunOf,
     /// Cleared by the first row of a report, and set by the last one of a command that came to its
-    /// end. Rows that somebody chose from a report have neither.
+    /// end. Rows chosen from a report have neither.
     is_complete: Arc<AtomicBool>,
 }
 
@@ -150,7 +150,7 @@ impl TextEntries {
         }
     }
 
-    /// Looks through comma-separated values for what tells how their keys are written. The error is
+    /// Looks through comma-separated values for what shows how keys are written. The error is
     /// about the first row that may be either where none does.
     pub(super) fn key_form(mut self) -> s3haul_wire::error::Result<KeyForm> {
         let mut unclear = None;

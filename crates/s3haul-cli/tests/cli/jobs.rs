@@ -126,7 +126,7 @@ fn what_a_killed_apply_may_have_done_is_looked_at() {
     for name in in_doubt {
         bench.ok(&format!("cp in/{name} s3://box/x/{name} --no-progress --quiet"));
     }
-    // One was written by somebody else, and is as long.
+    // One was written by another program and has the same length.
     let text = bench.read(&format!("in/{}", in_doubt[7]));
     bench.file("other", &text.replace("this", "that"));
     bench.ok(&format!("cp other s3://box/x/{} --no-progress --quiet", in_doubt[7]));
@@ -200,7 +200,7 @@ fn what_a_killed_move_had_copied_is_moved_also_where_nothing_is_overwritten() {
         for name in &left[..20] {
             bench.ok(&format!("cp {source}/{name} {target}/{name} --no-progress --quiet"));
         }
-        // One was written by somebody else, and is as long.
+        // One was written by another program and has the same length.
         let (other, text) = (&left[7], text_of(&bench, source, &left[7]));
         let others = text.replace("this", "that");
         if target == "x" {
@@ -256,7 +256,7 @@ fn what_an_interrupted_move_removed_is_told() {
             if source == "in" { bench.path("in").display().to_string() } else { source.to_owned() };
         let done = done_in(&bench.read("r.jsonl"), &format!("{root}/"));
         assert!(done.iter().all(|name| removed.contains(name)), "{source}");
-        assert!(told == done.len() && told < FILES, "{told} lines, {} rows", done.len());
+        assert!(told == done.len() && told < FILES, "{} rows", done.len());
         // On a machine that is busy an answer may come too late.
         let said = stderr(&interrupted);
         let is_told = |name: &&String| done.contains(name) || said.contains(name.as_str());

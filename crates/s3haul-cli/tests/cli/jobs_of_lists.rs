@@ -40,7 +40,7 @@ fn a_row_with_facts_that_was_moved_when_the_run_died_is_done_where_its_size_is_a
     bench.file("rows.csv", &bench.ok("list s3://box/x/ --format csv"));
     let pace = "--max-requests-per-second 400 --no-progress --only-show-errors";
     let id = kill_at(&bench, 500, &format!("mv --from rows.csv s3://box/x/ s3://box/y/ {pace}"));
-    // The first in order are in work: of some the source was removed, which nobody noted.
+    // The first in order are in work: of some the source was removed, which is not in the journal.
     let left = bench.lines("list s3://box/x/ --format keys");
     let name = |key: &String| key.strip_prefix("x/").unwrap().to_owned();
     for name in left[..10].iter().map(name) {

@@ -433,7 +433,7 @@ impl NameListing {
 pub(super) fn disorder(last: &str, next: &str) -> Error {
     let message = format!(
         "the listing is not in the order of keys: `{next}` came after `{last}`; nothing more is \
-         compared, because what is missing could not be told from what comes late"
+         compared, because a missing name cannot be distinguished from a late one"
     );
     Error::new(ErrorKind::Server, message)
 }

@@ -108,7 +108,7 @@ impl ManifestStream {
     }
 }
 
-/// Who has been at the rows of a batch before.
+/// Which earlier attempt may have moved rows of a batch.
 #[derive(Clone, Copy)]
 enum Earlier<'a> {
     None,

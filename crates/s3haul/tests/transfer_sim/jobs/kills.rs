@@ -308,7 +308,7 @@ async fn apart(plan: &Plan, calm: &World, world: &World) -> Vec<String> {
     {
         for name in found.keys().chain(expected.keys()) {
             // What is there already stays with `--no-overwrite`, and so does its source: which of
-            // them is one's own work, where the bytes are the same, nobody can tell.
+            // them the job wrote cannot be known where the bytes are the same.
             let is_either = plan.keeps && plan.target.get(name) == plan.source.get(name);
             if found.get(name) != expected.get(name) && !(is_either && side == "source") {
                 let length = |side: &Contents| side.get(name).map(Vec::len);
