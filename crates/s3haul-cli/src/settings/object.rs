@@ -71,7 +71,10 @@ pub(super) fn copy_write_options(args: &ObjectArgs) -> Result<WriteOptions, Fail
     ] {
         *text = text.take().filter(|text| !text.is_empty());
     }
-    write_options(&args)
+    let options = write_options(&args)?;
+    // Like `aws`: `{}` names nothing that would replace what the source has.
+    let metadata = options.metadata.filter(|metadata| !metadata.is_empty());
+    Ok(WriteOptions { metadata, ..options })
 }
 
 /// Properties of the objects written.
@@ -269,11 +272,11 @@ mod tests {
     }
 
     #[test]
-    fn no_metadata_of_a_copy_has_to_be_said() {
+    fn no_metadata_of_a_copy_is_not_empty_metadata() {
         let of =
             |text: &str| ObjectArgs { metadata: Some(text.to_owned()), ..ObjectArgs::default() };
         assert!(copy_write_options(&of("")).is_err());
-        assert_eq!(copy_write_options(&of("{}")).unwrap().metadata, Some(BTreeMap::new()));
+        assert_eq!(copy_write_options(&of("{}")).unwrap().metadata, None);
     }
 
     #[test]
