@@ -125,6 +125,10 @@ class LocalFileError(S3haulError, OSError):
     """A local file or folder could not be read or written."""
 
 
+class RemovalRefused(S3haulError):
+    """More would be removed than `max_delete` allows, or all because the source is empty."""
+
+
 class Cancelled(S3haulError):
     """The call was ended early."""
 
@@ -172,6 +176,7 @@ _KINDS: dict[str, type[S3haulError]] = {
     "integrity": IntegrityError,
     "source_changed": SourceChanged,
     "local": LocalFileError,
+    "removal_refused": RemovalRefused,
     "cancelled": Cancelled,
 }
 

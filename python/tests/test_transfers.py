@@ -54,6 +54,24 @@ def test_an_empty_list_removes_nothing(own: Bucket) -> None:
     assert own.objects() == {"a": b"1", "b": b"2"}
 
 
+def test_refused_removals_are_no_errors_of_files(own: Bucket, tmp_path: Path) -> None:
+    own.put(a=b"1", b=b"2")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "c").touch()
+    refused = [
+        lambda: own.client.remove(own.url(), recursive=True, max_delete=1),
+        lambda: own.client.remove(own.url(), recursive=True, max_delete="10%"),
+        lambda: own.client.sync(tmp_path / "empty", own.url(), delete=True),
+        lambda: own.client.sync(tmp_path / "other", own.url(), delete=True, max_delete="1%"),
+    ]
+    for call in refused:
+        with pytest.raises(s3haul.RemovalRefused) as caught:
+            call().raise_for_failures()
+        assert not isinstance(caught.value, OSError)
+    assert {"a", "b"} <= own.objects().keys()
+
+
 def test_empty_metadata_of_set_removes_all(own: Bucket) -> None:
     own.client.write(own.url("a"), b"1", metadata={"one": "1"})
     result = own.client.set(own.url("a"), metadata={}, content_type="text/x-new")

@@ -47,6 +47,8 @@ pub enum ErrorKind {
     SourceChanged,
     /// A local file or folder could not be read or written.
     Local,
+    /// More would be removed than the caller allows.
+    RemovalRefused,
     /// The caller cancelled.
     Cancelled,
 }
@@ -71,6 +73,7 @@ impl ErrorKind {
             Self::Integrity => "integrity",
             Self::SourceChanged => "source_changed",
             Self::Local => "local",
+            Self::RemovalRefused => "removal_refused",
             Self::Cancelled => "cancelled",
         }
     }
@@ -290,6 +293,7 @@ impl Error {
             | ErrorKind::Config
             | ErrorKind::NotS3
             | ErrorKind::SourceChanged
+            | ErrorKind::RemovalRefused
             | ErrorKind::Cancelled => Fault::Caller,
             ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Integrity => Fault::Service,
             ErrorKind::Transport | ErrorKind::Certificate | ErrorKind::Timeout => Fault::Network,

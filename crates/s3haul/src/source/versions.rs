@@ -174,12 +174,12 @@ pub(crate) fn check_limit(job: &Prepared, wanted: u64, names: u64) -> Result<Rem
             "{wanted} {what} would be removed, more than --max-delete allows: nothing was removed"
         ),
     };
-    Err(Error::new(ErrorKind::Local, message))
+    Err(Error::new(ErrorKind::RemovalRefused, message))
 }
 
 /// Error for names that appeared during the removals and exceed the limit.
 pub(crate) fn limit_reached() -> Error {
     let message = "--max-delete was reached, because more appeared during the removal: the rest \
                    was left in place";
-    Error::new(ErrorKind::Local, message)
+    Error::new(ErrorKind::RemovalRefused, message)
 }

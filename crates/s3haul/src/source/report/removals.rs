@@ -578,7 +578,7 @@ pub(super) async fn refuse_empty_source(job: &Prepared, engine: &Arc<Engine>) ->
          --allow-empty-source",
         job.spec.source
     );
-    Err(Error::new(ErrorKind::Local, message))
+    Err(Error::new(ErrorKind::RemovalRefused, message))
 }
 
 #[cfg(test)]

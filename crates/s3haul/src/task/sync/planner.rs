@@ -635,6 +635,6 @@ impl Refusal {
             ),
             (Self::Limit, RemovalLimit::None) => "removals were refused".to_owned(),
         };
-        Error::new(ErrorKind::Local, message)
+        Error::new(ErrorKind::RemovalRefused, message)
     }
 }
