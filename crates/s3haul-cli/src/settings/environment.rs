@@ -33,16 +33,22 @@ impl Environment {
         let unicode = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        let variables = std::env::vars_os().filter_map(unicode).collect();
-        Self { variables, words, credentials: None }
+        Self::of_program(std::env::vars_os().filter_map(unicode).collect(), words, None)
     }
 
     /// That of a program that runs a command line, given without the program's name.
     pub(crate) fn of_program(
-        variables: HashMap<String, String>,
+        mut variables: HashMap<String, String>,
         words: Vec<OsString>,
         credentials: Option<CredentialsConfig>,
     ) -> Self {
+        if ![env_vars::HOME, env_vars::USERPROFILE].iter().any(|name| variables.contains_key(*name))
+        {
+            // Services of a system often have no HOME. Like the AWS tools: that of the user then.
+            let home =
+                std::env::home_dir().and_then(|home| home.into_os_string().into_string().ok());
+            variables.extend(home.map(|home| (env_vars::HOME.to_owned(), home)));
+        }
         Self { variables, words, credentials }
     }
 
@@ -122,5 +128,23 @@ impl Environment {
             (Some(rest), Some(home)) if rest.starts_with(['/', '\\']) => home.join(&rest[1..]),
             _ => PathBuf::from(path),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_home_it_is_that_of_the_user() {
+        let of = |pairs: &[(&str, &str)]| {
+            let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            Environment::of_program(pairs.iter().map(own).collect(), Vec::new(), None)
+        };
+        assert!(of(&[]).home().is_some());
+        assert_eq!(of(&[]).home(), std::env::home_dir());
+        assert_eq!(of(&[]).expand_path("~/.aws"), std::env::home_dir().unwrap().join(".aws"));
+        assert_eq!(of(&[("HOME", "/a")]).home(), Some("/a".into()));
+        assert_eq!(of(&[("HOME", "")]).home(), None);
     }
 }
