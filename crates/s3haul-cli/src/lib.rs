@@ -113,10 +113,13 @@ fn run_command(global: &GlobalArgs, command: &args::Command, environment: Enviro
     }
     report(&failure, &printer);
     printer.flush();
-    if matches!(status, exit::SUCCESS | exit::WARNED | exit::BROKEN_PIPE) {
-        exit::OTHER
-    } else {
-        status
+    match status {
+        // What they did is done, but the AWS CLI says that it failed.
+        exit::SUCCESS if matches!(command, args::Command::Mb(_) | args::Command::Rb(_)) => {
+            exit::FAILED
+        }
+        exit::SUCCESS | exit::WARNED | exit::BROKEN_PIPE => exit::OTHER,
+        status => status,
     }
 }
 

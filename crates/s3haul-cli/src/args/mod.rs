@@ -352,16 +352,31 @@ pub(crate) enum Command {
 
 impl Command {
     /// Whether its lines only repeat what was done, so that it has not failed where they are lost,
-    /// as with the AWS CLI: a `mv` that is repeated finds its source gone.
+    /// as with the AWS CLI: a `mv` that is repeated finds its source gone. That has `mb` and `rb`
+    /// fail.
     pub(crate) fn only_repeats(&self) -> bool {
-        let is_data = match self {
-            Self::Cp(args) => args.copy.dryrun || args.copy.print.print_job,
-            Self::Mv(args) => args.copy.dryrun || args.copy.print.print_job,
-            Self::Sync(args) => args.copy.dryrun || args.copy.print.print_job,
-            Self::Rm(args) => args.objects.dryrun || args.objects.print.print_job,
-            _ => true,
-        };
-        !is_data
+        let copies = |copy: &CopyArgs| !copy.dryrun && !copy.print.print_job;
+        let changes = |objects: &ObjectsArgs| !objects.dryrun && !objects.print.print_job;
+        match self {
+            Self::Cp(args) => copies(&args.copy),
+            Self::Mv(args) => copies(&args.copy),
+            Self::Sync(args) => copies(&args.copy),
+            Self::Rm(args) => changes(&args.objects),
+            Self::Undelete(args) => changes(&args.objects),
+            Self::Set(args) => changes(&args.selection),
+            Self::Restore(args) => changes(&args.selection) && !args.status,
+            Self::Tag { command: TagCommand::Get(_) }
+            | Self::Versioning { command: VersioningCommand::Get(_) } => false,
+            Self::Tag { command } => changes(command.selection()),
+            Self::Uploads { command: UploadsCommand::Abort(args) } => {
+                !args.dryrun && !args.selection.print.print_job
+            }
+            Self::Versioning { command } => !command.bucket().print.print_job,
+            Self::Apply(_) | Self::Worker(_) | Self::Jobs { command: JobsCommand::Resume(_) } => {
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Its first word, as it is typed.

@@ -35,7 +35,8 @@ pub(super) async fn run(settings: UploadsSettings, printer: &Arc<Printer>) -> Re
     };
     run_uploads(&client, &spec, &mut tell).await?;
     let status = told.status;
-    Ok(if printer.output_is_closed() { exit::BROKEN_PIPE } else { status })
+    let is_data = !settings.aborts() || settings.task.dry_run;
+    Ok(if is_data && printer.output_is_closed() { exit::BROKEN_PIPE } else { status })
 }
 
 /// Prints what became of uploads.

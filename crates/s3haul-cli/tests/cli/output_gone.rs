@@ -5,10 +5,14 @@
 
 use std::process::Output;
 
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::ops::CreateMultipart;
+
+use crate::beside::client;
 use crate::support::{Bench, stderr};
 
 /// All that print, each for itself.
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 35] = [
     "--version",
     "--help",
     "-h",
@@ -35,12 +39,31 @@ const COMMANDS: [&str; 32] = [
     "presign s3://box/k",
     "versioning get s3://box",
     "restore s3://box/k --status",
-    "set s3://box/k --content-type x/y",
+    "set s3://box/k --content-type x/z --dryrun",
+    "tag set s3://box/k --tags a=b --json",
+    "uploads abort s3://box --print-job",
+    "plan show plan.parquet",
     "map s3://box --map js:key=>key",
     "each s3://box --each js:key=>key",
     "rm s3://box/f --dryrun",
     "mv f s3://box/g --print-job",
     "run lines",
+];
+
+/// Those whose lines only repeat what was done, in this order.
+const CHANGES: [&str; 12] = [
+    "cp f s3://box/f",
+    "sync . s3://box/all",
+    "tag set s3://box/k --tags a=b",
+    "tag add s3://box/k --tags c=d",
+    "tag remove s3://box/k --keys a",
+    "set s3://box/k --content-type x/y",
+    "versioning enable s3://box",
+    "rm s3://box/f",
+    "undelete s3://box/f",
+    "uploads abort s3://box",
+    "apply plan.parquet",
+    "mv f s3://box/g",
 ];
 
 /// Runs a command with a redirection of a shell.
@@ -51,12 +74,20 @@ fn redirected(bench: &Bench, args: &str, redirection: &str) -> Output {
     shell.output().unwrap()
 }
 
+fn leave_upload_open(bench: &Bench) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let properties = &ObjectProperties::default();
+    let input = CreateMultipart { bucket: "box", key: "open", properties, checksum: None };
+    runtime.block_on(client(bench).create_multipart(input)).unwrap();
+}
+
 fn fails_where_nothing_can_be_written(redirection: &str, why: &str) {
     let bench = Bench::with_objects(&["k", "up"]);
     bench.file("f", "x");
     bench.file("lines", "ls s3://box\n");
     let upload = bench.run("cp f s3://box/f");
     assert!(upload.status.success(), "{upload:?}");
+    assert!(bench.run("plan cp f s3://box/planned --plan plan.parquet").status.success());
     for args in COMMANDS {
         if args == "uploads ls s3://box" {
             // Nothing to print is nothing that fails.
@@ -69,12 +100,19 @@ fn fails_where_nothing_can_be_written(redirection: &str, why: &str) {
         let text = stderr(&output);
         assert!(text.contains(why), "{args} {redirection}: {text}");
     }
+    leave_upload_open(&bench);
     // What was done is done, as with the AWS CLI.
-    for args in ["cp f s3://box/f", "sync . s3://box/all", "rm s3://box/f", "mv f s3://box/g"] {
+    for args in CHANGES {
         let output = redirected(&bench, args, redirection);
         let text = stderr(&output);
         assert!(output.status.success(), "{args} {redirection}: {output:?}");
         assert!(text.starts_with("warning: ") && text.contains(why), "{args}: {text}");
+    }
+    assert!(bench.ok("tag get s3://box/k").contains("c=d"));
+    for args in ["mb s3://new", "rb s3://new"] {
+        let output = redirected(&bench, args, redirection);
+        assert_eq!(output.status.code(), Some(1), "as the AWS CLI has it: {output:?}");
+        assert!(stderr(&output).starts_with("s3haul: error: cannot write"), "{output:?}");
     }
     bench.file("f", "x");
     let silent = redirected(&bench, "cp f s3://box/f --quiet", redirection);
