@@ -29,6 +29,8 @@ use crate::standard_streams;
 
 /// Longest line.
 const LINE_MAX: u64 = 1024 * 1024;
+/// Lines that cannot be run and are named, at most; more are counted.
+const BAD_MAX: usize = 10;
 /// Said where the report that is tried again is not of all lines.
 const INCOMPLETE: &str = "the report is of a run that did not come to its end: what it never \
     came to was not run";
@@ -196,9 +198,10 @@ impl Shared {
         is_complete
     }
 
-    /// Checks all lines; the first that cannot be run is an error. Blocks.
+    /// Checks all lines; those that cannot be run are an error together. Blocks.
     fn check(&self) -> Result<(), Failure> {
-        self.read(|item| {
+        let (mut bad, mut others) = (Vec::new(), 0_u64);
+        let read = self.read(|item| {
             let Item { number, shown, line } = item;
             let checked = line.map_err(Failure::usage).and_then(|line| {
                 if line.global.no_verify_ssl {
@@ -209,7 +212,11 @@ impl Shared {
             });
             if let Err(failure) = checked {
                 let message = format!("line {number}: {}: `{shown}`", failure.message);
-                return Err(Failure { message, ..failure });
+                match bad.len() {
+                    BAD_MAX.. => others += 1,
+                    _ => bad.push(Failure { message, ..failure }),
+                }
+                return Ok(true);
             }
             if self.settings.dry_run && self.settings.json {
                 let planned = PlannedLine { outcome: "dry_run", line: number, command: &shown };
@@ -223,7 +230,8 @@ impl Shared {
                 });
             }
             Ok(true)
-        })
+        });
+        all_of(bad, others).map_or(read, Err)
     }
 
     fn settings_of(
@@ -249,6 +257,15 @@ impl Shared {
             self.clients.with(async { work(&settings, &line.command, &self.printer) }).await?;
         self.clients.with(work.run(interrupt)).await
     }
+}
+
+/// What is wrong with several lines, as one failure: like the first, if there is one.
+fn all_of(bad: Vec<Failure>, others: u64) -> Option<Failure> {
+    let mut messages: Vec<_> = bad.iter().map(|failure| failure.message.clone()).collect();
+    if others > 0 {
+        messages.push(format!("and {others} more"));
+    }
+    bad.into_iter().next().map(|first| Failure { message: messages.join("\n"), ..first })
 }
 
 /// Whether a line is longer than what was read of it.

@@ -100,6 +100,25 @@ fn all_lines_are_checked_before_the_first_runs() {
     }
 }
 
+/// Each run named one of them.
+#[test]
+fn all_lines_that_cannot_run_are_named() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("f", "rm s3://box/a s3://box/b\nrm s3://box/a\nnone\n");
+    let output = bench.run("run f");
+    assert_eq!(output.status.code(), Some(252), "{output:?}");
+    let text = stderr(&output);
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("s3haul: error: line 1: unexpected argument"), "{text}");
+    assert!(lines[1].starts_with("line 3: unrecognized subcommand"), "{text}");
+    assert_eq!(lines.len(), 2, "{text}");
+    bench.file("f", &"none\n".repeat(13));
+    let text = stderr(&bench.run("run f --dryrun"));
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!((lines.len(), lines[10]), (11, "and 3 more"), "{text}");
+    assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
+}
+
 #[test]
 fn a_dry_run_checks_and_starts_nothing() {
     let bench = Bench::with_objects(&["a"]);
