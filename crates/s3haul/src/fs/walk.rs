@@ -210,15 +210,15 @@ impl Walk {
             Some(inside) => inside.rfind('/').map_or(0, |slash| slash + 1),
             None => 0,
         };
-        match Level::read(
-            path,
-            parent_length,
-            self.options.follow_symlinks,
-            &mut self.batch.warnings,
-        ) {
-            Ok(level) if self.levels.iter().any(|above| above.id() == level.id()) => {
-                self.leave_out_here(shown, warning::LOOP);
-            }
+        let mut warnings = Vec::new();
+        let level = Level::read(path, parent_length, self.options.follow_symlinks, &mut warnings);
+        let is_above = |id| self.levels.iter().any(|above| above.id() == id);
+        if level.as_ref().is_ok_and(|level| is_above(level.id())) {
+            // What is in it was warned of above.
+            return self.leave_out_here(shown, warning::LOOP);
+        }
+        self.batch.warnings.append(&mut warnings);
+        match level {
             Ok(mut level) => {
                 // Those that are deeper are reached by their whole paths.
                 if self.levels.len() >= self.holder.folders_max() {

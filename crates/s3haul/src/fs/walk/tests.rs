@@ -169,6 +169,21 @@ fn loops_end() {
     assert!(warnings[0].starts_with("Skipping file ROOT/a/b/up. Directory is a link"));
 }
 
+/// It was warned of once more for each link that leads back.
+#[test]
+fn names_of_a_loop_are_warned_of_once() {
+    let dir = tree(&["x/f"]);
+    symlink("../", dir.path().join("x/up")).unwrap();
+    if fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"bad\xff")), b"x").is_err() {
+        return; // This file system holds no such names.
+    }
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    assert_eq!(keys, ["x/f"]);
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].starts_with("Skipping file b'bad\\xff'"), "{warnings:?}");
+    assert!(warnings[1].starts_with("Skipping file ROOT/x/up. Directory is a link"));
+}
+
 #[test]
 fn names_that_are_no_text_are_skipped() {
     let dir = tree(&["ok"]);
