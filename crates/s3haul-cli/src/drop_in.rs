@@ -214,6 +214,11 @@ fn hint(service: &str, operation: &str) -> Option<String> {
                 format!("s3api {operation}").trim_end()
             ),
         }),
+        "select" => Some(
+            "S3 Select is not there yet: `aws s3api select-object-content` has it; `s3haul find` \
+             and `--filter` select objects by what is known of them"
+                .to_owned(),
+        ),
         "configure" | "login" | "sso" => Some(format!(
             "profiles and credentials are those of the AWS tools: `aws {service}` writes \
              ~/.aws/config and ~/.aws/credentials, and s3haul reads them; or set \
@@ -327,6 +332,7 @@ mod tests {
             parse(&line).map_err(|error| format!("{name}: {ours}: {error}")).unwrap();
         }
         assert!(hint("lss", "").is_none());
+        assert!(hint("select", "s3://b/x").unwrap().starts_with("S3 Select is not there yet"));
         let whole = "here `s3haul set s3://BUCKET/KEY --retention MODE --retain-until TIME` does";
         assert!(hint("s3api", "put-object-retention").unwrap().starts_with(whole));
         let none = hint("s3api", "list-parts").unwrap();

@@ -144,7 +144,8 @@ fn is_plain(region: &str) -> bool {
 }
 
 fn is_directory_read(message: &str) -> bool {
-    message.contains("could not read") && message.contains("Is a directory")
+    // Of standard input nothing but a shell can make another one.
+    message.contains("could not read `") && message.contains("Is a directory")
 }
 
 const FILES_HINT: &str =
@@ -220,6 +221,7 @@ mod tests {
         assert!(hint(service(ErrorKind::NotFound, "NoSuchKey", None)).is_none());
         let local = |message| hint(Error::new(ErrorKind::Local, message));
         assert!(local("could not read `d`: Is a directory (os error 21)").is_some());
+        assert_eq!(local("could not read standard input: Is a directory (os error 21)"), None);
         let files = "could not read `f`: Too many open files (os error 24)";
         assert!(local(files).unwrap().contains("ulimit -n"));
         let in_the_way = "a directory is in the way of `d`: Is a directory (os error 21)";

@@ -213,7 +213,8 @@ fn push_job(buffer: &mut Vec<u8>, job: &JobStatus, as_json: bool) {
         return json::push(buffer, "job", JobLine::of(job));
     }
     let JobStatus { id, command, totals, .. } = job;
-    let line = format!("{id}  {:<11}  {:>12} objects  {command}", state(job), totals.objects);
+    let noun = if totals.objects == 1 { "object" } else { "objects" };
+    let line = format!("{id}  {:<11}  {:>12} {noun:<7}  {command}", state(job), totals.objects);
     push_line(buffer, &line);
 }
 

@@ -26,6 +26,7 @@ use crate::render::html::plan::PlanTree;
 use crate::render::html::{Fact, Page, Section, Tree, Unit, millionths};
 use crate::render::{estimate, html, json};
 use crate::settings::{price_table_of, refuse_overwriting, restore_tier, set_copies};
+use crate::terminal::number_of;
 
 /// The largest objects and the folders with most deletions that are shown.
 const SHOWN: usize = 10;
@@ -153,7 +154,7 @@ impl Totals {
     pub(super) fn lines(&self, prices: &PriceTable) -> Vec<String> {
         let mut lines = Vec::new();
         for (action, Count { objects, bytes }) in &self.actions {
-            lines.push(format!("{action}: {objects} objects, {bytes} bytes"));
+            lines.push(format!("{action}: {}", size(*objects, *bytes)));
         }
         if self.is_move {
             lines.push(MOVE.to_owned());
@@ -164,14 +165,14 @@ impl Totals {
         lines.push(estimate::of_plan(&self.summary(), &self.charges, prices));
         lines.extend(estimate::charges(&self.charges, prices));
         for (bytes, name) in self.largest() {
-            lines.push(format!("largest: {bytes} bytes, {name}"));
+            lines.push(format!("largest: {}, {name}", number_of(bytes, "byte")));
         }
         for (folder, Count { objects, bytes }) in self.folders() {
-            lines.push(format!("deleted in {folder}: {objects} objects, {bytes} bytes"));
+            lines.push(format!("deleted in {folder}: {}", size(objects, bytes)));
         }
         let Count { objects, bytes } = self.deleted_elsewhere;
         if objects > 0 {
-            lines.push(format!("deleted elsewhere: {objects} objects, {bytes} bytes"));
+            lines.push(format!("deleted elsewhere: {}", size(objects, bytes)));
         }
         lines.extend(self.advice().iter().map(|text| format!("advice: {text}")));
         lines
@@ -241,6 +242,10 @@ impl Totals {
         folders.truncate(SHOWN);
         folders
     }
+}
+
+fn size(objects: u64, bytes: u64) -> String {
+    format!("{}, {}", number_of(objects, "object"), number_of(bytes, "byte"))
 }
 
 /// What a job does to every object.

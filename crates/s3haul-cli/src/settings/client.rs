@@ -174,6 +174,9 @@ fn given_url(url: &str) -> Result<String, Failure> {
     if has_http_scheme(url) {
         return Ok(url.to_owned());
     }
+    if SCHEMES.contains(&url) {
+        return Err(Failure::other(format!("Invalid endpoint: {url}")));
+    }
     Err(Failure::usage(format!(
         "Bad value for --endpoint-url \"{}\": scheme is missing. Must be of the form \
          http://<hostname>/ or https://<hostname>/",
@@ -187,8 +190,10 @@ fn without_user(url: &str) -> &str {
     url.rsplit_once('@').map_or(url, |(_, rest)| rest)
 }
 
+const SCHEMES: [&str; 2] = ["http://", "https://"];
+
 fn has_http_scheme(url: &str) -> bool {
-    ["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
+    SCHEMES.iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
 }
 
 fn addressing(profile: &Profile) -> Result<Addressing, Failure> {

@@ -88,6 +88,9 @@ fn nonsense_is_an_error_with_the_code_of_aws() {
     let none = GlobalArgs::default();
     let flag = GlobalArgs { endpoint_url: Some("localhost:1".into()), ..GlobalArgs::default() };
     assert_eq!(status(&flag, &[], ""), crate::exit::USAGE);
+    let hostless = GlobalArgs { endpoint_url: Some("http://".into()), ..GlobalArgs::default() };
+    let failure = settings(&hostless, &[], "").unwrap_err();
+    assert_eq!((failure.message.as_str(), failure.status), ("Invalid endpoint: http://", 255));
     assert_eq!(status(&none, &[("AWS_ENDPOINT_URL", "x")], ""), crate::exit::OTHER);
     assert_eq!(status(&none, &[("AWS_MAX_ATTEMPTS", "0")], ""), crate::exit::OTHER);
     assert_eq!(status(&none, &[("AWS_PROFILE", "x")], ""), crate::exit::OTHER);

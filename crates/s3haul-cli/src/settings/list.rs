@@ -296,7 +296,10 @@ impl ListingSettings {
 
     /// Whether objects under the prefix are left out.
     pub(crate) fn is_selection(&self) -> bool {
-        !self.selection.is_all() || self.range != KeyRange::default()
+        // `versions` of one key ends its listing at that.
+        let ends_itself = self.range.after.is_empty()
+            && self.range.through.as_deref() == Some(self.prefix.as_str());
+        !self.selection.is_all() || (self.range != KeyRange::default() && !ends_itself)
     }
 
     /// In which order pages are worked on: what is listed serially stays in the server's order.

@@ -73,6 +73,8 @@ fn nothing_found_follows_one_rule() {
 fn what_meets_no_condition_is_told_from_what_is_not_there() {
     let bench = Bench::with_objects(&["x/a"]);
     for (command, end) in [
+        ("versions s3://box/none", "none`\n"),
+        ("versions s3://box/none --newer-than 2100-01-01", "none` that meets the conditions\n"),
         ("list s3://box/typo", "typo`\n"),
         ("list s3://box/x --min-size 1G", "x` that meets the conditions\n"),
         ("list s3://box/x --exclude *", "x` that meets the conditions\n"),

@@ -452,13 +452,13 @@ fn a_plan_is_summed_up() {
     plan(&bench, "sync from s3://box/x --delete");
     let text = bench.ok("plan show p.parquet");
     for line in [
-        "delete: 1 objects,",
+        "delete: 1 object,",
         "upload: 2 objects, 23 bytes",
         "because of `missing`: 1",
         "because of `size`: 1",
         "requests: 2 PUT/COPY/POST/LIST, 0 GET/HEAD and 1 DELETE requests",
         "largest: 18 bytes",
-        "deleted in s3://box/x/: 1 objects",
+        "deleted in s3://box/x/: 1 object",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
