@@ -61,7 +61,7 @@ impl Failure {
         Self { status: exit::OTHER, message: message.into(), hint: None, cause: None }
     }
 
-    /// An argument, or a file that one names, that makes no sense.
+    /// An error in the arguments, or in a file that they name: exit code 252 for bad configuration.
     pub(crate) fn of_arguments(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Config => Self::from(error).with_status(exit::USAGE),

@@ -512,6 +512,14 @@ fn own_version(error: clap::Error) -> clap::Error {
     Cli::<TopCommand>::try_parse_from(["s3haul", "--version"]).err().unwrap_or(error)
 }
 
+/// Whether a flag of this name has a value, in any command.
+fn takes_value(name: &str) -> bool {
+    let all = command();
+    let commands = all.get_subcommands().chain([&all]);
+    let mut flags = commands.flat_map(clap::Command::get_arguments);
+    flags.any(|flag| flag.get_long() == Some(name) && flag.get_action().takes_values())
+}
+
 /// The error with a hint where a flag has a negative number: clap takes that for another flag.
 fn without_negative(mut error: clap::Error, args: &[OsString]) -> clap::Error {
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
@@ -521,7 +529,7 @@ fn without_negative(mut error: clap::Error, args: &[OsString]) -> clap::Error {
         .position(|arg| *arg.to_string_lossy() == *word)
         .and_then(|at| at.checked_sub(1));
     let flag = before.map(|at| args[at].to_string_lossy()).unwrap_or_default();
-    if is_number && flag.starts_with("--") && flag.len() > 2 {
+    if is_number && flag.strip_prefix("--").is_some_and(takes_value) {
         let hint = StyledStr::from(format!("the value of {flag} must not be negative"));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
     }

@@ -137,17 +137,7 @@ impl TextEntries {
     /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
     pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
         let (shape, keys) = (Shape::Cells(columns), KeyForm::Encoded);
-        let name = name.to_owned();
-        Self {
-            text,
-            shape,
-            keys,
-            name,
-            number: 0,
-            is_over: false,
-            dry_run_of: None,
-            is_complete: Arc::default(),
-        }
+        Self { shape, keys, ..Self::new(text, TextFormat::Csv, name) }
     }
 
     /// Looks through comma-separated values for what shows how keys are written. The error is

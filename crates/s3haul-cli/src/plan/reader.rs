@@ -152,11 +152,11 @@ impl Rows {
             Column::of(name).map(|column| column as usize)
         };
         let reader = TableReader::open(file, number).map_err(|error| unreadable(path, &error))?;
-        if is_report.get() {
-            return Err(refused(path, "it is a report"));
-        }
         for column in Column::ALL {
             let count = reader.columns().filter(|number| *number == column as usize).count();
+            if count == 0 && column.is_needed() && is_report.get() {
+                return Err(refused(path, "it is a report"));
+            }
             if count > 1 || (count == 0 && column.is_needed()) {
                 let what = if count == 0 { "no column" } else { "two columns" };
                 return Err(refused(path, &format!("it has {what} `{}`", column.name())));

@@ -105,7 +105,7 @@ impl Records {
     }
 }
 
-/// The last cell of a record without the first half of its line end.
+/// The last cell of a record without the `\r` of its line end.
 fn without_return(mut cell: Vec<u8>, state: State) -> Vec<u8> {
     if cell.last() == Some(&b'\r') && state == State::Plain {
         cell.pop();

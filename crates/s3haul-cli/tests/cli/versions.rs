@@ -255,6 +255,7 @@ fn nonsense_is_refused_before_the_first_request() {
         ("rm s3://none/k --keep 3", "--noncurrent"),
         ("rm s3://none/k --noncurrent --keep -1", "the value of --keep must not be negative"),
         ("rm s3://none/k --min-size -1", "the value of --min-size must not be negative"),
+        ("rm s3://none/k --recursive -1", "unexpected argument '-1'"),
         ("rm s3://none/k --bypass-governance", "--versions"),
         ("rm s3://none/k --versions --noncurrent", "cannot be used with"),
         ("rm s3://none/k --max-delete ten", "--max-delete takes a number"),

@@ -55,7 +55,7 @@ pub(crate) fn finish_of(settings: &Settings, head: &ObjectHead) -> Finish {
     Finish { modified, is_exact: time.is_some(), permissions: preserved.permissions, is_new }
 }
 
-/// The same where a file is expected, which is written over also with `--no-overwrite`.
+/// The same, but a file that is expected at the target may be replaced, even with `--no-overwrite`.
 pub(crate) fn finish_over(finish: Finish, expected: Option<&Expected>) -> Finish {
     let is_over = matches!(expected, Some(Expected { target: TargetState::Found(_), .. }));
     Finish { is_new: finish.is_new && !is_over, ..finish }

@@ -201,7 +201,7 @@ impl NamesInFlight {
 }
 
 /// Whether a name that exists below a folder has exactly this spelling there. Blocks.
-fn is_spelled_so(folder: &Path, relative: &str) -> bool {
+pub(crate) fn is_spelled_so(folder: &Path, relative: &str) -> bool {
     let mut parent = folder.to_owned();
     for name in relative.split('/').filter(|name| !name.is_empty()) {
         let swapped: String = name.chars().map(swap_case).collect();

@@ -134,6 +134,8 @@ pub(crate) struct State {
     before: Option<String>,
     /// The first batch holds nothing but what the run before left.
     has_left: bool,
+    /// Something may be pending as missing, left by an earlier run or since something failed.
+    has_missing: bool,
     /// What was begun and not concluded, and the batch that it belongs to.
     pending: HashMap<Mark, u64, BuildHasherDefault<OfMark>>,
     /// Batches of which something is pending, by number.
@@ -179,6 +181,7 @@ impl State {
             before: (looked > position.name).then_some(looked),
             position,
             has_left: false,
+            has_missing: !pending.is_empty(),
             pending: pending.into_iter().map(|mark| (mark, 0)).collect(),
             batches,
             batch: 1,
@@ -203,13 +206,13 @@ impl State {
             Change::Looked(position) => self.look(position),
             Change::Concluded(mark, conclusion) => {
                 self.totals.count(*conclusion);
-                for mark in [*mark, mark.missing()] {
-                    if let Some(batch) = self.pending.remove(&mark) {
-                        self.left(batch);
-                    }
+                let found = self.pending.remove(mark);
+                if let Some(batch) = found.or_else(|| self.remove_missing(*mark)) {
+                    self.left(batch);
                 }
             }
             Change::Failed(mark) => {
+                self.has_missing = true;
                 self.pend(*mark);
                 self.totals.failed += 1;
             }
@@ -246,8 +249,8 @@ impl State {
             }
             Change::Concluded(mark, conclusion) => {
                 let is_pending = |mark: Mark| self.pending.contains_key(&mark);
-                let is_known = is_pending(*mark) || is_pending(mark.missing());
-                *conclusion == Conclusion::Same && !is_known
+                let is_missing = || self.has_missing && is_pending(mark.missing());
+                *conclusion == Conclusion::Same && !is_pending(*mark) && !is_missing()
             }
             Change::Failed(_) => is_full,
             Change::PartsBegun(_) | Change::PartDone { .. } | Change::PartsEnded { .. } => false,
@@ -276,13 +279,18 @@ impl State {
 
     /// Something is pending under one of its two marks, and no longer under the other.
     fn pend(&mut self, mark: Mark) {
-        let Some(batch) = self.pending.remove(&mark.missing()) else { return self.begin(mark) };
+        let Some(batch) = self.remove_missing(mark) else { return self.begin(mark) };
         let is_of_earlier_run = self.has_left && batch == 0;
         if is_of_earlier_run || self.pending.contains_key(&mark) {
             self.left(batch);
             return self.begin(mark);
         }
         self.pending.insert(mark, batch);
+    }
+
+    /// Removes what is pending under the other mark, and gives its batch.
+    fn remove_missing(&mut self, mark: Mark) -> Option<u64> {
+        if self.has_missing { self.pending.remove(&mark.missing()) } else { None }
     }
 
     /// One of a batch is not pending any more.

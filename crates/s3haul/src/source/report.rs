@@ -414,8 +414,8 @@ async fn object<'a>(
     }
 }
 
-/// Whether this run still takes what could not be moved: a move removes its source. What is only
-/// copied was chosen before.
+/// Whether this run still takes what could not be moved: a move removes its source. A copy
+/// loses nothing where it takes more than is meant.
 fn is_still_moved(
     job: &Prepared,
     engine: &Engine,

@@ -18,6 +18,7 @@ use crate::engine::object::head_at;
 use crate::entry::OwnedEntry;
 use crate::event::ActionKind;
 use crate::fs::{collapse, refused};
+use crate::job::case_conflict::is_spelled_so;
 use crate::job::prepare::Prepared;
 use crate::plan::content::Depth;
 use crate::plan::expected::{Expected, TargetState};
@@ -26,10 +27,10 @@ use crate::select::choose::Selected;
 use crate::source::content::examine;
 use crate::source::side::{Pair, file_now};
 
-/// By how much an object may seem older than it is: its time is in seconds.
-const ROUNDED_MAX_MS: i64 = 2_000;
+/// By how much an object may seem older than it is: its time is in whole seconds.
+const ROUNDED_MAX_MS: i64 = 999;
 
-/// Has the actions of what was copied expect its copy.
+/// Has the actions of this run expect the copies that an earlier run made at their targets.
 pub(super) async fn expect_copies(
     job: &Prepared,
     engine: &Arc<Engine>,
@@ -63,8 +64,8 @@ async fn copy_of(
 ) -> Option<OwnedEntry> {
     let name = name.as_deref();
     let target = if job.plan.action == ActionKind::Download {
-        let path = target_path(job, name.unwrap_or(source.get().relative()))?;
-        file_since(path, since_ms).await?
+        let name = name.unwrap_or(source.get().relative());
+        file_since(target_path(job, name).await?, since_ms).await?
     } else {
         let key = || job.target_key(source.get().relative());
         object_since(engine, &name.map_or_else(key, str::to_owned), since_ms).await?
@@ -78,12 +79,16 @@ async fn copy_of(
 }
 
 /// The file that an object is moved to; `None` where another object may have been moved to it.
-fn target_path(job: &Prepared, name: &str) -> Option<PathBuf> {
+async fn target_path(job: &Prepared, name: &str) -> Option<PathBuf> {
     let Some(folder) = job.plan.target_directory() else {
         let Some(Side::Local(path)) = &job.plan.target else { return None };
         return Some(PathBuf::from(path));
     };
-    (collapse(name) == name && refused(name).is_none()).then(|| folder.join(name))
+    if collapse(name) != name || refused(name).is_some() {
+        return None;
+    }
+    let (folder, name) = (folder.to_owned(), name.to_owned());
+    blocking(move || is_spelled_so(&folder, &name).then(|| folder.join(name))).await
 }
 
 /// An object that was written since then.
@@ -93,8 +98,8 @@ async fn object_since(engine: &Engine, key: &str, since_ms: i64) -> Option<Owned
     OwnedEntry::of_head((key, None, &head)).ok().filter(|_| is_own)
 }
 
-/// A file, and no link to one, that was written since then: its status has changed since, as its
-/// other time is that of the object.
+/// A file, and no link to one, that was written or changed since then, by the time of its last
+/// change of status: that of its content is set to the object's.
 async fn file_since(path: PathBuf, since_ms: i64) -> Option<OwnedEntry> {
     let looked_at = path.clone();
     let found = blocking(move || looked_at.symlink_metadata().ok()).await?;
