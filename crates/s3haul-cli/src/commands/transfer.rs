@@ -82,7 +82,9 @@ pub(crate) async fn run_observed(
     let clients = clients(client, source_client)?;
     let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
     let manifest = manifest.transpose()?.map(Arc::new);
-    spec.manifest = manifest.clone().map(|manifest| manifest as Arc<dyn Manifest>);
+    // That of a worker is open already.
+    spec.manifest =
+        manifest.clone().map(|manifest| manifest as Arc<dyn Manifest>).or(spec.manifest);
     let totals = totals();
     let sink = new_sink(printer, output, &spec, &totals);
     for notice in &notices {
