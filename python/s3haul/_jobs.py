@@ -126,7 +126,7 @@ class JobStatus:
     skipped: int
     failed: int
     pending: int
-    """Objects that were in work."""
+    """Objects that were begun and are not done, or failed."""
     can_resume: bool
     """Whether `resume` goes on with it in this process: it has not ended, does not run, and was
     started in the working directory."""
