@@ -114,7 +114,7 @@ class JobStatus:
     command: str
     """The command as it was typed."""
     directory: str
-    """Where it was started."""
+    """Where it was started; empty if that directory had been removed."""
     begun: datetime
     updated: datetime
     process: int | None
@@ -129,7 +129,7 @@ class JobStatus:
     """Objects that were begun and are not done, or failed."""
     can_resume: bool
     """Whether `resume` goes on with it in this process: it has not ended, does not run, and was
-    started in the working directory."""
+    started in the working directory, or in one that had been removed."""
     journal: StrPath | None = None
     """The folder of the journal; None for the usual one."""
     client: Client | None = field(default=None, repr=False, compare=False)
@@ -193,8 +193,9 @@ def _status(line: Mapping[str, Any], client: Client, journal: StrPath | None) ->
     names = JobStatus.__dataclass_fields__
     known = {name: line[name] for name in names if name in line}
     begun, updated = (_moment(line[f"{name}_ms"]) for name in ("begun", "updated"))
-    # What has relative paths cannot be resumed from elsewhere without a change of directory.
-    known["can_resume"] = known["can_resume"] and known["directory"] == _here()
+    # What has relative paths cannot be resumed from elsewhere without a change of directory. A job
+    # without a directory has none.
+    known["can_resume"] = known["can_resume"] and known["directory"] in ("", _here())
     return JobStatus(**known, begun=begun, updated=updated, journal=journal, client=client)
 
 

@@ -137,6 +137,22 @@ def test_jobs_of_other_directories_are_resumed_there(
         assert mine.resume().raise_for_failures().done == 1
 
 
+def test_a_job_of_a_removed_directory_is_resumed_anywhere(
+    own: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, gone, journal = tmp_path / "file", tmp_path / "gone", tmp_path / "journal"
+    file.write_text("x")
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert own.client.copy(file, "s3://no-gone/file", journal=journal).failed == 1
+    monkeypatch.chdir(tmp_path)
+    own.boto3.create_bucket(Bucket="no-gone")
+    (status,) = own.client.jobs(journal=journal)
+    assert (status.can_resume, status.directory) == (True, "")
+    assert status.resume().raise_for_failures().done == 1
+
+
 CHILD = """
 import json, os, signal, sys
 import s3haul

@@ -8,11 +8,6 @@ pub(crate) fn for_error(error: &Error) -> Option<String> {
     for_bucket_name(error).or_else(|| for_code(error)).or_else(|| for_kind(error))
 }
 
-/// Whether an error says that an object is not there, and not that its bucket is not.
-pub(crate) fn is_missing_object(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
-}
-
 /// What is wrong with the name of a bucket, where an error may come from that. A HEAD has no more
 /// than a status; and what has capital letters cannot be part of the name of a host.
 fn for_bucket_name(error: &Error) -> Option<String> {
@@ -144,7 +139,7 @@ fn is_plain(region: &str) -> bool {
 }
 
 fn is_directory_read(message: &str) -> bool {
-    // Of standard input nothing but a shell can make another one.
+    // Only the shell can redirect standard input to something else.
     message.contains("could not read `") && message.contains("Is a directory")
 }
 

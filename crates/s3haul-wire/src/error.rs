@@ -276,6 +276,11 @@ impl Error {
         self.0.service.as_ref().map_or("", |service| service.code.as_str())
     }
 
+    /// Whether an object is not there, though its bucket is.
+    pub fn is_missing_object(&self) -> bool {
+        self.kind() == ErrorKind::NotFound && self.code() != "NoSuchBucket"
+    }
+
     /// Attempts and time spent.
     pub fn effort(&self) -> Effort {
         self.0.effort

@@ -351,9 +351,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether its lines only repeat what was done, so that it has not failed where they are lost,
-    /// as with the AWS CLI: a `mv` that is repeated finds its source gone. That has `mb` and `rb`
-    /// fail.
+    /// Whether lost output lines leave the exit code alone, because the work is done. Not so for
+    /// `mb` and `rb`: the AWS CLI fails there.
     pub(crate) fn only_repeats(&self) -> bool {
         let copies = |copy: &CopyArgs| !copy.dryrun && !copy.print.print_job;
         let changes = |objects: &ObjectsArgs| !objects.dryrun && !objects.print.print_job;

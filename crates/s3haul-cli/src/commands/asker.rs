@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::stream;
+use s3haul::Error;
 use s3haul::plan::encoded_words;
-use s3haul::{Error, ErrorKind};
 use s3haul_wire::Client;
 use s3haul_wire::ops::HeadObject;
 use tokio::runtime::Handle;
@@ -127,7 +127,8 @@ impl Shared {
         };
         match answer {
             Ok(is_taken) => Ok(is_taken),
-            Err(error) if is_gone(&error) => Ok(false),
+            // It was removed since it was listed.
+            Err(error) if error.is_missing_object() => Ok(false),
             Err(error) if error.code() == "NotImplemented" => Err(error.into()),
             Err(error) => {
                 self.failed.fetch_add(1, Ordering::Relaxed);
@@ -178,9 +179,4 @@ impl Shared {
             buffer.push(b'\n');
         });
     }
-}
-
-/// Whether the object was removed since it was listed.
-fn is_gone(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
 }

@@ -19,7 +19,6 @@ use super::object_reader::ObjectReader;
 use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
-use crate::hints::is_missing_object;
 use crate::printer::{ByteStream, Printer};
 use crate::settings::{CatRange, CatSettings};
 
@@ -121,7 +120,7 @@ impl Cat<'_> {
         };
         let opened = ObjectReader::open(&self.client, input).await;
         let mut reader = match opened {
-            Err(error) if is_missing_object(&error) => {
+            Err(error) if error.is_missing_object() => {
                 let object = ObjectName::new(bucket, key);
                 let hint = folder::hint(&self.client, &object, Advice::Pattern).await;
                 return Err(Failure::from(error).with_some_hint(hint));

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use s3haul::job::value::Shown;
 use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
-use s3haul_wire::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::shared::clients;
@@ -49,13 +48,9 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     let result = run_compare(spec, clients, shared, CancellationToken::new()).await;
     let in_use = || Failure::other("the output is still being written");
     let sink = Arc::into_inner(sink).ok_or_else(in_use)?;
-    // Invalid arguments are usage errors.
     let mut summary = result.map_err(|error| {
         sink.write_rest();
-        match error.kind() {
-            ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
-            _ => error.into(),
-        }
+        Failure::of_arguments(error)
     })?;
     if let Some(cut_off) = sink.held().cut_off.take() {
         return cut_off;

@@ -13,7 +13,6 @@ use super::folder::{self, Advice};
 use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
-use crate::hints::is_missing_object;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
@@ -37,7 +36,7 @@ pub(super) async fn run(settings: HeadSettings, printer: &Arc<Printer>) -> Resul
         checksums: true,
     };
     let head = match client.head_object(input).await {
-        Err(error) if is_missing_object(&error) && settings.version_id.is_none() => {
+        Err(error) if error.is_missing_object() && settings.version_id.is_none() => {
             let hint = folder::hint(&client, object, Advice::List).await;
             return Err(Failure::from(error).with_some_hint(hint));
         }

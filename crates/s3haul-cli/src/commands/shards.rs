@@ -21,7 +21,7 @@ pub(super) use status::{Status, show, task, watch};
 pub(super) use work::ShardWork;
 
 use super::shared::{SharedClients, clients, folder_client};
-use super::transfer;
+use super::transfer::{self, open_manifest};
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 use crate::manifest::ManifestFile;
@@ -123,18 +123,18 @@ async fn manifest_state(
     })
 }
 
-/// The clients of a job, and its specification with the manifest or plan that it reads.
-fn opened(settings: TransferSettings) -> Result<(TransferSpec, Clients), Failure> {
+/// The clients of a job, its specification with the manifest or plan that it reads, and the
+/// manifest where it was opened for this.
+fn opened(
+    settings: TransferSettings,
+) -> Result<(TransferSpec, Clients, Option<Arc<ManifestFile>>), Failure> {
     let clients = clients(settings.client, settings.source_client)?;
-    let open = |manifest| ManifestFile::open(manifest, clients.source.clone());
     let mut spec = settings.spec;
-    if let Some(manifest) = settings.manifest.map(open).transpose()? {
-        spec.manifest = Some(Arc::new(manifest));
-    }
+    let manifest = open_manifest(&mut spec, settings.manifest, &clients)?;
     if let Some(plan) = &settings.report.apply {
         spec.names = Some(Arc::new(PlanFile::open(plan).map_err(Failure::of_arguments)?));
     }
-    Ok((spec, clients))
+    Ok((spec, clients, manifest))
 }
 
 /// The worker of a folder. It knows what the last one of this program knew.

@@ -137,7 +137,7 @@ pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
 }
 
 /// The same for a request whose answer is about the region that it names: where none is configured
-/// it is that of the instance that this runs on, if it is one. One request a process finds it out.
+/// it is that of the instance that this runs on, if it is one. Looked up once per process.
 pub(super) async fn client_of_region(mut config: ClientConfig) -> Result<Client, Failure> {
     if config.endpoint.region.is_none() && config.endpoint.url.is_none() {
         let found = REGION.get_or_init(async || instance_region(&config, &Env::system()).await);

@@ -34,8 +34,8 @@ use crate::progress::{self, Ticker, Totals};
 use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{
-    Advice, JournalSettings, KeptJournal, PlanSettings, ReportSettings, TransferSettings,
-    next_report, resume_command,
+    Advice, JournalSettings, KeptJournal, ManifestSettings, PlanSettings, ReportSettings,
+    TransferSettings, next_report, resume_command,
 };
 use crate::standard_streams;
 use closing::Closing;
@@ -44,8 +44,8 @@ use closing::Closing;
 const INCOMPLETE: &str = "the report is of a command that did not come to its end: what it \
     never came to was not retried";
 /// The same of one that names the objects.
-const INCOMPLETE_LIST: &str = "the report that names the objects is of a command that did not come \
-    to its end: what it never came to is not in it";
+pub(super) const INCOMPLETE_LIST: &str = "the --from report is of a command that did not finish: \
+    objects that it never reached are missing";
 
 /// Runs the job and gives its exit code.
 pub(super) async fn run(
@@ -80,11 +80,8 @@ pub(crate) async fn run_observed(
     } = settings;
     observe(&mut spec.tuning, &output, printer);
     let clients = clients(client, source_client)?;
-    let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
-    let manifest = manifest.transpose()?.map(Arc::new);
-    // That of a worker is open already.
-    spec.manifest =
-        manifest.clone().map(|manifest| manifest as Arc<dyn Manifest>).or(spec.manifest);
+    let is_listed = manifest.is_some() || report.retry.is_some() || report.apply.is_some();
+    let manifest = open_manifest(&mut spec, manifest, &clients)?;
     let totals = totals();
     let sink = new_sink(printer, output, &spec, &totals);
     for notice in &notices {
@@ -96,7 +93,9 @@ pub(crate) async fn run_observed(
     kept.keep_report(&mut report, &sink);
     let reports = Reports { manifest, ..Reports::open(&report)? };
     kept.write_after(&reports);
-    spec.names = reports.names();
+    spec.names = reports.names().or(spec.names);
+    // Without its list, the job would act on all that its source names.
+    assert!(!is_listed || spec.names.is_some() || spec.manifest.is_some(), "the list is lost");
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
         printer.output(|buffer| tags::push_header(buffer, format));
     }
@@ -137,6 +136,18 @@ pub(crate) async fn run_observed(
         printer.output(|buffer| events::push_summary(buffer, &summary, failed.as_ref(), status));
     }
     Ok((status, summary))
+}
+
+/// Opens the file that names the objects of a job, unless a worker opened it before.
+pub(super) fn open_manifest(
+    spec: &mut TransferSpec,
+    settings: Option<ManifestSettings>,
+    clients: &Clients,
+) -> Result<Option<Arc<ManifestFile>>, Failure> {
+    let Some(settings) = settings.filter(|_| spec.manifest.is_none()) else { return Ok(None) };
+    let file = Arc::new(ManifestFile::open(settings, clients.source.clone())?);
+    spec.manifest = Some(Arc::clone(&file) as Arc<dyn Manifest>);
+    Ok(Some(file))
 }
 
 fn new_sink(
@@ -451,20 +462,17 @@ impl Reports {
             ));
             Ok(())
         });
-        let lacks = if self.failed.is_some_and(|failed| !failed.is_complete()) {
-            Some(INCOMPLETE)
-        } else if self.manifest.is_some_and(|manifest| !manifest.is_complete()) {
-            Some(INCOMPLETE_LIST)
-        } else {
-            None
+        let lacks = match (&self.failed, &self.manifest) {
+            (Some(failed), _) if !failed.is_complete() => Some(INCOMPLETE),
+            (_, Some(list)) if !list.is_complete() => Some(INCOMPLETE_LIST),
+            _ => None,
         };
-        let is_complete = lacks.is_none();
         if let Some(message) = lacks.filter(|_| came_to_end) {
             sink.emit(&Event::Warning { message: message.to_owned() });
             summary.warnings += 1;
         }
         let written =
-            self.writer.map_or(Ok(()), |report| report.finish(came_to_end && is_complete));
+            self.writer.map_or(Ok(()), |report| report.finish(came_to_end && lacks.is_none()));
         let written = written.and(planned);
         if let Err(text) = &written {
             sink.notice(&format!("error: {text}"));

@@ -11,7 +11,7 @@ use s3haul::job::value::{OutputLines, Task};
 use s3haul::job::{CompareSink, CompareSummary, Depth, Streams, Summary, run_compare};
 use s3haul::journal;
 use s3haul_sim::RunningServer;
-use s3haul_wire::{Client, ClientConfig, CredentialsConfig, ErrorKind, ObjectProperties};
+use s3haul_wire::{Client, ClientConfig, CredentialsConfig, ObjectProperties};
 use tokio_util::sync::CancellationToken;
 
 use super::columns::{ColumnsWorker, ComparedRows};
@@ -242,7 +242,7 @@ impl Session {
         let sink = Arc::clone(&rows) as Arc<dyn CompareSink>;
         let compare = async {
             let clients = commands::clients(settings.client, settings.source_client)?;
-            run_compare(settings.spec, clients, sink, cancel).await.map_err(of_job)
+            run_compare(settings.spec, clients, sink, cancel).await.map_err(Failure::of_arguments)
         };
         let compared = self.clients.with(compare).await;
         rows.finish();
@@ -403,7 +403,10 @@ fn check_directory(command: &Command, environment: &Environment) -> Result<(), F
     }
     let folder = args.folder.journal.clone().or_else(|| journal_folder(environment));
     let directory = journal::status(&folder.unwrap_or_default(), &args.id)?.directory;
-    if std::env::current_dir().is_ok_and(|here| here == directory) {
+    // It is empty where that was removed before the job began, which has no relative paths then.
+    if directory.as_os_str().is_empty()
+        || std::env::current_dir().is_ok_and(|here| here == directory)
+    {
         return Ok(());
     }
     let directory = directory.display();
@@ -428,14 +431,6 @@ fn streams(settings: &TransferSettings, given: Option<Streams>) -> Result<Stream
         None => {
             Ok(Streams { input: Box::new(std::io::empty()), output: Box::new(std::io::sink()) })
         }
-    }
-}
-
-/// A job says so where its arguments make no sense.
-fn of_job(error: s3haul_wire::Error) -> Failure {
-    match error.kind() {
-        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
-        _ => error.into(),
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn is_ambiguous(key: &str, bucket: &str) -> bool {
         && Format::of(None, "", bucket, key.as_bytes()) != Format::Text(TextFormat::Guessed)
 }
 
-/// The same at a glance, as there may be millions of keys; true of few that are not.
+/// A cheap pre-check: no false negatives, few false positives.
 fn may_be_ambiguous(key: &str) -> bool {
     let is_of_name = |byte: &u8| !matches!(byte, b'_' | b' ');
     let begins_so = match key.as_bytes() {

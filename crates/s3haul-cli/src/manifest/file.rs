@@ -94,10 +94,8 @@ impl ManifestFile {
             ManifestPlace::File(path) => {
                 let facts = path.metadata().map_err(|error| cannot_open(path, error))?;
                 if facts.is_dir() && path.extension().is_some_and(|end| end == "parquet") {
-                    let message = format!(
-                        "the manifest `{}` is a folder, such as {REPORT_REFUSED}",
-                        path.display()
-                    );
+                    let message =
+                        format!("the manifest `{}` is a folder; {REPORT_REFUSED}", path.display());
                     return Err(Error::new(ErrorKind::Config, message).into());
                 }
                 if facts.is_dir() {
@@ -109,21 +107,17 @@ impl ManifestFile {
                 (path.display().to_string(), facts.is_file())
             }
         };
-        let is_taken = AtomicBool::new(false);
-        let asked = format;
-        let is_complete = Arc::new(AtomicBool::new(true));
-        let found = Self {
+        Ok(Self {
             place,
             name,
-            asked,
+            asked: format,
             bucket,
             dry_run_of,
             client,
             is_lasting,
-            is_taken,
-            is_complete,
-        };
-        Ok(found)
+            is_taken: AtomicBool::new(false),
+            is_complete: Arc::new(AtomicBool::new(true)),
+        })
     }
 
     /// Whether all was read, where it is a report, and its command came to everything.
@@ -188,6 +182,19 @@ impl ManifestFile {
         Ok(Ok(Box::new(entries(again.text()).with_keys(keys))))
     }
 
+    /// The format of a manifest that begins so; a table that is said to be text is refused.
+    fn format(&self, head: &[u8]) -> Result<Format, Error> {
+        let format = Format::of(self.asked, &self.name, &self.bucket, head);
+        if matches!(format, Format::Text(_)) && is_parquet(head) {
+            let message = format!(
+                "the manifest `{}` is a Parquet table, but --from-format names another format",
+                self.name
+            );
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        Ok(format)
+    }
+
     fn read(&self) -> io::Result<Result<Entries, Error>> {
         let mut file = None;
         let stream: Stream = match self.source() {
@@ -199,14 +206,10 @@ impl ManifestFile {
             }
         };
         let head = Head::of(stream)?;
-        let format = Format::of(self.asked, &self.name, &self.bucket, &head.bytes);
-        if matches!(format, Format::Text(_)) && is_parquet(&head.bytes) {
-            let message = format!(
-                "the manifest `{}` is a table in Parquet, and not what --from-format says",
-                self.name
-            );
-            return Ok(Err(Error::new(ErrorKind::Config, message)));
-        }
+        let format = match self.format(&head.bytes) {
+            Ok(format) => format,
+            Err(error) => return Ok(Err(error)),
+        };
         let is_packed = head.is_packed;
         let text = head.text();
         let file = match file {

@@ -13,8 +13,8 @@ use crate::table::{Cell, TableError, TableReader};
 const NAMES_MAX: usize = 8;
 
 /// Ends the message about a report in Parquet.
-pub(super) const REPORT_REFUSED: &str = "a report in Parquet, which --from does not read: have it \
-                                         written as JSON lines or CSV (--report FILE.csv)";
+pub(super) const REPORT_REFUSED: &str = "--from reads no reports in Parquet: write the report as \
+                                         JSON lines or CSV (--report FILE.csv)";
 
 /// The entries of a file. After an error there are no more.
 pub(super) struct ParquetEntries {
@@ -107,7 +107,7 @@ fn without_key(reader: &TableReader) -> String {
         return "is a plan, and no list of objects: `s3haul apply` does what it says".to_owned();
     }
     if has_all(["event", "outcome", "source"]) {
-        return format!("is of {REPORT_REFUSED}");
+        return format!("is part of a report; {REPORT_REFUSED}");
     }
     let shown = names.iter().take(NAMES_MAX).map(|name| format!("`{}`", name.escape_debug()));
     format!("has no column `key`, but {}", shown.collect::<Vec<_>>().join(", "))

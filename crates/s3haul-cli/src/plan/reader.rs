@@ -143,18 +143,15 @@ impl Rows {
         let file = File::open(path)
             .map_err(|source| Error::local("could not open the plan", path, source))?;
         if path.is_dir() {
-            return Err(refused(path, "it is a folder, as the reports in Parquet are"));
+            return Err(refused(path, "it is a folder (a report in Parquet?)"));
         }
         let identity = Identity::of(&file, path)?;
-        let is_report = std::cell::Cell::new(false);
-        let number = |name: &str| {
-            is_report.set(is_report.get() || name == "event");
-            Column::of(name).map(|column| column as usize)
-        };
+        let number = |name: &str| Column::of(name).map(|column| column as usize);
         let reader = TableReader::open(file, number).map_err(|error| unreadable(path, &error))?;
+        let is_report = reader.names().any(|name| name == "event");
         for column in Column::ALL {
             let count = reader.columns().filter(|number| *number == column as usize).count();
-            if count == 0 && column.is_needed() && is_report.get() {
+            if count == 0 && column.is_needed() && is_report {
                 return Err(refused(path, "it is a report"));
             }
             if count > 1 || (count == 0 && column.is_needed()) {

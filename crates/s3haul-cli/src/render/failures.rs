@@ -235,7 +235,7 @@ fn of_kind(kind: ErrorKind) -> &'static str {
         ErrorKind::Integrity => "checksum mismatch",
         ErrorKind::SourceChanged => "source has changed",
         ErrorKind::Local => "file error",
-        ErrorKind::RemovalRefused => "too many removals",
+        ErrorKind::RemovalRefused => "removals refused",
         ErrorKind::Cancelled => "interrupted",
         _ => OTHER,
     }

@@ -115,7 +115,7 @@ impl CommandSink {
     }
 
     fn keep_hint(&self, error: &Error) {
-        if hints::is_missing_object(error) {
+        if error.is_missing_object() {
             self.lacks_object.store(true, Ordering::Relaxed);
         }
         self.keep(hints::for_error(error));

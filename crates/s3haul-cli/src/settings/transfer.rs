@@ -119,6 +119,9 @@ impl TransferSettings {
 
     /// The same where its plan is written, or done; overwrites none of its files.
     fn planned(mut self, request: &JobRequest, machine: &Machine) -> Result<Self, Failure> {
+        // Without its list, the job would act on all that its source names.
+        let is_listed = request.job.task.manifest().is_some();
+        assert_eq!(self.manifest.is_some(), is_listed, "the list is lost");
         self.spec.journal_folder = journal::folder(&machine.environment).map(|it| absolute(&it));
         let reports = &request.job.reports;
         let is_stream = self.spec.source == "-" || self.spec.target.as_deref() == Some("-");

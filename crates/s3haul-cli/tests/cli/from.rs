@@ -596,14 +596,14 @@ fn tables_in_parquet_of_something_else_are_refused_as_what_they_are() {
     bench.ok("cp s3://box t --recursive --quiet --plan p.parquet");
     bench.ok("list s3://box --format parquet --fields size,etag --output-file l.parquet");
     bench.ok("list s3://box --format parquet --output-file whole.parquet");
-    let report = "a report in Parquet, which --from does not read: have it written as JSON lines";
+    let report = "--from reads no reports in Parquet: write the report as JSON lines or CSV";
     for (file, reason) in [
         ("r.parquet", report),
         ("r.parquet/part-000000.parquet", report),
         ("p.parquet", "is a plan, and no list of objects: `s3haul apply` does what it says"),
         ("l.parquet", "has no column `key`, but `size`, `etag`"),
-        ("whole.parquet --from-format lines", "is a table in Parquet, and not what --from-format"),
-        ("whole.parquet --from-format report", "is a table in Parquet, and not what --from-format"),
+        ("whole.parquet --from-format lines", "is a Parquet table, but --from-format names"),
+        ("whole.parquet --from-format report", "is a Parquet table, but --from-format names"),
     ] {
         let (lines, messages, code) = run(&bench, &format!("rm s3://box --from {file}"));
         assert!(lines.is_empty() && code != 0, "{file}: {lines:?} {code}");

@@ -551,7 +551,7 @@ fn a_plan_that_cannot_be_made_or_done_is_refused() {
     for (file, said) in [
         ("f", "it cannot be read as Parquet"),
         ("l.parquet", "it has no column `action`"),
-        ("r.parquet", "it is a folder, as the reports in Parquet are"),
+        ("r.parquet", "it is a folder (a report in Parquet?)"),
         ("r.parquet/part-000000.parquet", "it is a report"),
     ] {
         for command in ["apply", "plan show", "job start --apply --at w"] {

@@ -115,7 +115,11 @@ impl Streak {
     pub(crate) fn failed(&mut self, error: &Error, seen: Seen) -> bool {
         let Some(cause) = Cause::of(error) else {
             // What is wrong with a file says nothing about the server.
-            if !matches!(error.kind(), ErrorKind::Local | ErrorKind::SourceChanged) {
+            let is_local = matches!(
+                error.kind(),
+                ErrorKind::Local | ErrorKind::SourceChanged | ErrorKind::RemovalRefused
+            );
+            if !is_local {
                 self.succeeded();
             }
             return false;
@@ -198,6 +202,16 @@ mod tests {
         // Different answers.
         let turns = (0..100).map(|at| answered(ErrorKind::Request, CODES[at % 2]));
         assert_eq!(ends_after(turns, false), None);
+    }
+
+    #[test]
+    fn what_fails_on_this_machine_does_not_interrupt_a_streak() {
+        for kind in [ErrorKind::Local, ErrorKind::SourceChanged, ErrorKind::RemovalRefused] {
+            let missing = || answered(ErrorKind::NotFound, "NoSuchBucket");
+            let errors = again(missing).flat_map(|error| [error, Error::new(kind, "no")]);
+            let last = 2 * FAILURES_MAX as usize - 1;
+            assert_eq!(ends_after(errors, true), Some(last), "{kind:?}");
+        }
     }
 
     #[test]

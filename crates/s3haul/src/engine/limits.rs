@@ -142,7 +142,7 @@ impl<F: Future<Output = ()> + Send + 'static> Future for DetachOnDrop<F> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // It is not there while it is polled: what panicked does not go on.
+        // Taken while it is polled: after a panic it is not polled again.
         let Some(mut work) = self.work.take() else { return Poll::Ready(()) };
         self.has_begun = true;
         let polled = work.as_mut().poll(context);

@@ -44,7 +44,7 @@ pub(crate) async fn head_at(
 
 /// Whether an object is not there, though its bucket is.
 pub(crate) fn is_missing(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
+    error.is_missing_object()
 }
 
 /// One `PutObject`.

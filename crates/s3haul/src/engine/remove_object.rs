@@ -30,18 +30,16 @@ pub(crate) async fn remove_one(
     engine.send(|| place.client(engine).delete_object(input)).await
 }
 
-/// Removes the source of a move whose target is safe; does nothing for other commands. `etag` is
-/// the state that the target has; an object that replaced it meanwhile stays. If the removal fails,
-/// the bytes reported as moved are taken back.
+/// Removes the source of a move whose target is safe. `etag` is the state that the target has; an
+/// object that replaced it meanwhile stays. If the removal fails, the bytes reported as moved are
+/// taken back.
 pub(crate) async fn remove_source_object(
     engine: &Engine,
     key: &str,
     etag: &str,
     bytes: u64,
 ) -> Result<()> {
-    if !engine.settings.is_move {
-        return Ok(());
-    }
+    assert!(engine.settings.is_move, "only a move removes its source");
     let if_match = Some(etag).filter(|etag| !etag.is_empty());
     let removed = match remove_one(engine, Place::Moved, key, None, if_match).await {
         Err(error) if if_match.is_some() => {
@@ -79,7 +77,8 @@ pub(crate) async fn report_removal(
             biased;
             removed = removal => removed,
             () = engine.give_up.cancelled() => {
-                let message = "interrupted: it was copied, and its source may have been removed";
+                let message = "interrupted: the object was copied, but it is unknown whether its \
+                               source was removed";
                 Err(Error::new(ErrorKind::Cancelled, message))
             }
         };

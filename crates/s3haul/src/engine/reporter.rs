@@ -316,7 +316,7 @@ impl Reporter {
             }
         }
         let event = Event::Object(event);
-        // A kill in between leaves a line too many, and none too few.
+        // Report before journal: a kill in between duplicates a row, but loses none.
         self.sink.emit(&event);
         if let (Some(journal), Event::Object(event)) = (&self.journal, &event) {
             journal.ended(event);

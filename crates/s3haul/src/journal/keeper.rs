@@ -21,7 +21,7 @@ use crate::fs::sync_file_system;
 use crate::location::Location;
 use s3haul_wire::Admission;
 use s3haul_wire::controller::Class;
-use s3haul_wire::error::{Error, ErrorKind};
+use s3haul_wire::error::Error;
 
 /// A job that takes less has no journal ...
 const QUIET_TIME: Duration = Duration::from_secs(2);
@@ -238,8 +238,8 @@ impl Journal {
         _ = self.figures.set(Figures(Box::new(figures)));
     }
 
-    /// Nothing is written down before this was called: it writes what a report has of the objects
-    /// that ended, so that what counts as done is never missing there. The first call counts.
+    /// Called before each write of the journal: flushes the report, so that it lacks no object that
+    /// the journal counts as done. Only the first call has an effect.
     pub fn write_after(&self, report: impl Fn() + Send + Sync + 'static) {
         _ = self.report.set(Report(Box::new(report)));
     }
@@ -267,7 +267,7 @@ impl Journal {
         self.resumed.as_ref().is_some_and(|left| left.has_settled(name, mark, is_version))
     }
 
-    /// Whether an earlier run had begun something and did not come to its end, or it failed.
+    /// Whether an earlier run began this and did not finish it, or failed at it.
     pub(crate) fn has_begun(&self, mark: Mark) -> bool {
         self.resumed.as_ref().is_some_and(|left| left.has_begun(mark))
     }
@@ -629,9 +629,7 @@ impl Journal {
 
 /// Whether the source of a move was not there when it was tried.
 fn is_missing(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound
-        && error.code() != "NoSuchBucket"
-        && error.operation() != Some("DeleteObject")
+    error.is_missing_object() && error.operation() != Some("DeleteObject")
 }
 
 /// Time since so many milliseconds after the beginning of 1970.

@@ -62,8 +62,7 @@ impl Log {
         Ok(Self { file, buffer, moved: 0, written: None })
     }
 
-    /// Takes in a change; gives whether it has to be written at once, by [`Self::flush`], and does
-    /// not wait because it may not, or is not one of those that can.
+    /// Buffers a change. Returns true if the buffer has to be flushed now.
     #[must_use]
     pub(crate) fn push(&mut self, change: &Change, may_wait: bool, now: Instant) -> bool {
         push_change(&mut self.buffer, change);

@@ -24,8 +24,8 @@ impl Mark {
     /// Stands for removals that wait for the end of a job.
     pub(crate) const HELD: Self = Self(0);
 
-    /// Stands for the failure of a move whose source was not there when it was tried: unlike what
-    /// was in work, it cannot have been moved. That of such a mark is the mark itself.
+    /// The mark of an object whose source was missing when its move was tried. Applied twice, it
+    /// gives the original.
     pub(crate) fn missing(self) -> Self {
         Self(self.0.rotate_left(64))
     }
@@ -384,7 +384,7 @@ impl Left {
         !self.looked.is_empty() && name <= self.looked.as_str()
     }
 
-    /// Whether the earlier run had begun something and did not come to its end, or it failed.
+    /// Whether an earlier run began this and did not finish it, or failed at it.
     pub(crate) fn has_begun(&self, mark: Mark) -> bool {
         self.pending.contains(&mark)
     }

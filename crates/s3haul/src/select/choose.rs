@@ -56,7 +56,7 @@ impl<'a> Taken<'a> {
 
 impl Selected {
     /// Copies of some of the entries that were taken, with their rows and new names.
-    pub(crate) fn copies(
+    pub(crate) fn owned_where(
         &self,
         is_meant: impl Fn(Entry<'_>) -> bool,
     ) -> Vec<(usize, Option<String>, OwnedEntry)> {

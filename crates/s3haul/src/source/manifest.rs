@@ -97,7 +97,9 @@ impl ManifestStream {
         self.rows += batch.len() as u64;
         let batch = accept(job, engine, batch, self.pass);
         let journal = job.spec.journal.as_deref();
-        let earlier = if job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done()) {
+        let earlier = if !engine.settings.is_move {
+            Earlier::None
+        } else if job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done()) {
             Earlier::Shard
         } else if let Some(run) = journal.filter(|run| run.has_looked_at(&self.position())) {
             Earlier::Run(run)
@@ -121,9 +123,7 @@ enum Earlier<'a> {
 impl Earlier<'_> {
     /// Whether an object was in work when the earlier run died, or failed.
     fn has_begun(self, key: &str) -> bool {
-        let Self::Run(run) = self else { return false };
-        let mark = run.mark(Subject::Object(key, None), false);
-        run.has_begun(mark) || run.has_begun(mark.missing())
+        matches!(self, Self::Run(run) if begun(run, key).contains(&true))
     }
 
     /// Whether an object that is gone was moved, as far as is known of its target.
@@ -134,20 +134,22 @@ impl Earlier<'_> {
         entry: &ManifestEntry,
     ) -> Result<bool> {
         let is_in_doubt = match self {
-            _ if !engine.settings.is_move => return Ok(false),
             Self::None => return Ok(false),
             Self::Shard => true,
-            Self::Run(run) => {
-                let mark = run.mark(Subject::Object(&entry.key, None), false);
+            Self::Run(run) => match begun(run, &entry.key) {
                 // It was not there when it was tried.
-                if run.has_begun(mark.missing()) {
-                    return Ok(false);
-                }
-                run.has_begun(mark)
-            }
+                [_, true] => return Ok(false),
+                [is_begun, _] => is_begun,
+            },
         };
         if is_in_doubt { is_at_target(job, engine, entry).await } else { Ok(true) }
     }
+}
+
+/// Whether an earlier run left the move of an object undone, and whether it found it missing.
+fn begun(run: &Journal, key: &str) -> [bool; 2] {
+    let mark = run.mark(Subject::Object(key, None), false);
+    [mark, mark.missing()].map(|mark| run.has_begun(mark))
 }
 
 /// Whether more than names has to be known of the objects: also whether one is archived.
@@ -245,7 +247,7 @@ async fn batch_of(
     let asked = batch.into_iter().map(|entry| async move {
         // A plan says what is there, and not what a manifest said of it.
         let is_known = entry.facts.is_some() && !job.spec.plans;
-        if is_known && !(engine.settings.is_move && earlier.has_begun(&entry.key)) {
+        if is_known && !earlier.has_begun(&entry.key) {
             return Some((entry, None));
         }
         match head(engine, &entry.key, None).await {

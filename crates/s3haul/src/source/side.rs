@@ -42,7 +42,7 @@ pub(crate) struct Pair {
     pub(crate) target: OwnedEntry,
 }
 
-/// The object that a key has at the target; none where there is none.
+/// The object that a key has at the target; `None` if it does not exist.
 pub(crate) async fn target_object(engine: &Engine, key: &str) -> Result<Option<OwnedEntry>> {
     match head_at(engine, Place::Target, key, None).await {
         Ok(head) => OwnedEntry::of_head((key, None, &head)).map(Some),
@@ -51,7 +51,7 @@ pub(crate) async fn target_object(engine: &Engine, key: &str) -> Result<Option<O
     }
 }
 
-/// A file as it is now; none where there is none.
+/// A file as it is now; `None` if it does not exist.
 pub(crate) async fn file_now(path: &Path) -> Option<OwnedEntry> {
     let path = path.to_owned();
     blocking(move || {

@@ -39,7 +39,7 @@ pub(super) async fn expect_copies(
     let is_meant = engine.settings.is_move && job.spec.no_overwrite && job.spec.names.is_none();
     let journal = engine.report.journal().filter(|journal| is_meant && journal.found_any());
     let Some(journal) = journal else { return selected };
-    let begun = selected.copies(|entry| journal.has_begun(entry.mark(journal, false)));
+    let begun = selected.owned_where(|entry| journal.has_begun(entry.mark(journal, false)));
     let since_ms = journal.created_ms();
     let looks = begun.into_iter().map(|(row, name, source)| async move {
         let is_over = engine.report.ends_early();

@@ -111,7 +111,9 @@ fn foresee(
         } else if root.folder_stays(relative, is_removed) {
             let path = root.path_of(relative);
             let path = path.display();
-            engine.report.warning(format!("`{path}` is a directory, so that its download fails"));
+            engine
+                .report
+                .warning(format!("`{path}` is a directory: the download to it would fail"));
         }
         refusal.is_none()
     });

@@ -6,9 +6,10 @@ use std::time::Duration;
 use s3haul::job::{TransferSpec, cut_job};
 use s3haul::plan::s3_uri;
 use s3haul::shard::{FolderError, JobFolder, KeyRange, Plan, SharedFolder, Worker};
-use s3haul_wire::{ClientConfig, Error, ErrorKind};
+use s3haul_wire::ClientConfig;
 use serde_json::Value;
 
+use super::transfer::INCOMPLETE_LIST;
 use super::{FolderFlags, folder, folders_of, manifest_state, note, opened, rows_of};
 use crate::args::JobStartArgs;
 use crate::exit;
@@ -49,12 +50,15 @@ pub(in crate::commands) async fn start(
         note(printer, &format!("note: goes on with the job in `{}`", args.at));
     } else {
         let place = rows_of(&settings);
-        let (spec, clients) = opened(settings)?;
+        let (spec, clients, list) = opened(settings)?;
         let budget = (args.shards as usize, CUT_TIME);
         let manifest = manifest_state(place.as_ref(), &clients).await?;
         let folders = folders_of(&spec);
         let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
-        let cuts = cuts.map_err(refused)?;
+        let cuts = cuts.map_err(Failure::of_arguments)?;
+        if list.is_some_and(|list| !list.is_complete()) {
+            note(printer, &format!("warning: {INCOMPLETE_LIST}"));
+        }
         let count = cuts.len() + 1;
         let (source, target) = shared(folders)?;
         let (budget_s, lease_s) = (args.budget, args.lease);
@@ -120,12 +124,5 @@ async fn has_job(folder: &JobFolder, job: &Value) -> Result<bool, FolderError> {
         Ok(_) => Err(FolderError::Taken { name: folder.name() }),
         Err(FolderError::Missing { .. }) => Ok(false),
         Err(error) => Err(error),
-    }
-}
-
-fn refused(error: Error) -> Failure {
-    match error.kind() {
-        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
-        _ => error.into(),
     }
 }

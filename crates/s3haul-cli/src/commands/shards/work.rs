@@ -18,14 +18,13 @@ use tokio_util::sync::CancellationToken;
 use super::status::Status;
 use super::transfer;
 use super::{
-    FolderFlags, SharedClients, clients, folders_of, manifest_state, note, opened, push_line,
-    rows_of,
+    FolderFlags, SharedClients, clients, folders_of, manifest_state, note, open_manifest, opened,
+    push_line, rows_of,
 };
 use crate::args::WorkerArgs;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::render::failures::Failures;
 use crate::render::json;
@@ -233,7 +232,7 @@ impl ShardWork<'_> {
     /// Drops an upload that was begun in vain. One that stays is not worth a failure.
     async fn abort(&mut self, object: &Divided, begun: &Begun) {
         let Some(upload_id) = begun.upload_id() else { return };
-        let Ok((spec, clients)) = self.settings().await.and_then(opened) else { return };
+        let Ok((spec, clients, _)) = self.settings().await.and_then(opened) else { return };
         let target = s3_uri::parse(spec.target.as_deref().unwrap_or_default());
         if let Ok(ObjectName { bucket, .. }) = target {
             let _ = clients.target.abort_multipart(&bucket, &object.target, upload_id).await;
@@ -295,11 +294,9 @@ impl ShardWork<'_> {
                      are no longer those that were counted",
                 ));
             }
-            if let (None, Some(manifest)) = (&self.manifest, settings.manifest.take()) {
-                self.manifest = Some(Arc::new(ManifestFile::open(manifest, clients.source)?));
-            }
-            settings.manifest = None;
-            settings.spec.manifest.clone_from(&self.manifest);
+            settings.spec.manifest = self.manifest.take();
+            open_manifest(&mut settings.spec, settings.manifest.clone(), &clients)?;
+            self.manifest.clone_from(&settings.spec.manifest);
         }
         Ok(settings)
     }
@@ -316,7 +313,7 @@ impl ShardWork<'_> {
         if pieces == 1 || self.worker.plan().manifest.is_some() {
             return Ok(Vec::new());
         }
-        let (spec, clients) = opened(self.settings().await?)?;
+        let (spec, clients, _) = opened(self.settings().await?)?;
         let rest = KeyRange { after: reached.clone(), through: range.through.clone() };
         // A listing that fails now fails the next shard, which says so.
         Ok(cut_job(spec, &clients, &rest, (pieces, CUT_AGAIN_TIME)).await.unwrap_or_default())

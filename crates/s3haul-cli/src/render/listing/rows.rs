@@ -56,7 +56,7 @@ impl RowFormat {
         Self { format, fields, bucket, style, time, is_ambiguous: |_, _| false }
     }
 
-    /// The same, with the addresses of keys of which the function says so.
+    /// The same, which prints the address of each key for which `is_ambiguous` returns true.
     pub(crate) fn with_addresses_of(self, is_ambiguous: fn(&str, &str) -> bool) -> Self {
         Self { is_ambiguous, ..self }
     }

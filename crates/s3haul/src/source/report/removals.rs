@@ -505,7 +505,8 @@ async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<b
         (Location::Local(path), _) => {
             let follows = job.spec.follow_symlinks;
             let relative = relative.to_owned();
-            blocking(move || Ok(exists(&path, follows)? && is_spelled_so(&path, &relative))).await
+            blocking(move || Ok(exists(&path, follows)? && may_be_spelled_so(&path, &relative)))
+                .await
         }
         (Location::Object(name), Some(rule)) => {
             Ok(find_version(job, engine, &name.key, rule).await?.is_some())
@@ -558,7 +559,7 @@ fn is_void(component: &str) -> bool {
 
 /// Whether the folders list a file that is there under this very name: some file systems make no
 /// difference between upper and lower case. What cannot be listed is taken for it.
-fn is_spelled_so(path: &Path, relative: &str) -> bool {
+fn may_be_spelled_so(path: &Path, relative: &str) -> bool {
     let depth = relative.split('/').count();
     path.ancestors().take(depth).all(|path| {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return true };
@@ -590,7 +591,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("a")).unwrap();
         std::fs::write(dir.path().join("a/b"), "").unwrap();
-        let is_so = ["a/b", "a/B"].map(|name| is_spelled_so(&dir.path().join(name), name));
+        let is_so = ["a/b", "a/B"].map(|name| may_be_spelled_so(&dir.path().join(name), name));
         assert_eq!(is_so, [true, false]);
     }
 }

@@ -205,7 +205,7 @@ impl<A: Targeted, D: Action> Visitor for Planner<'_, A, D> {
 /// Whether a folder without files gives way to a file.
 fn may_remove_folders(job: &Prepared) -> bool {
     let spec = &job.spec;
-    let is_kept = spec.dry_run || spec.no_overwrite || spec.shard.is_some();
+    let is_kept = spec.dry_run || spec.no_overwrite;
     spec.sync.delete && job.plan.action == ActionKind::Download && !is_kept
 }
 
@@ -326,12 +326,11 @@ impl<A: Targeted, D: Action> Planner<'_, A, D> {
     }
 
     /// Whether a download waits for the end, because a file whose removal waits for that stands
-    /// where it needs a folder. A shard has no such end.
+    /// where it needs a folder.
     fn waits(&self, name: &str) -> bool {
         let Decided { held, doubtful, waiting, .. } = &self.decided;
         let is_held = |file| held.contains_key(file) || doubtful.contains_key(file);
         self.job.plan.action == ActionKind::Download
-            && self.job.spec.shard.is_none()
             && waiting.len() < HELD_MAX
             && !(held.is_empty() && doubtful.is_empty())
             && folders_of(name).any(is_held)
