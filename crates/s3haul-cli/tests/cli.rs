@@ -28,6 +28,9 @@ mod docs;
 #[cfg(unix)]
 #[path = "cli/drop_in.rs"]
 mod drop_in;
+#[cfg(unix)]
+#[path = "cli/dry_run.rs"]
+mod dry_run;
 #[path = "cli/early_end.rs"]
 mod early_end;
 #[path = "cli/estimate.rs"]
@@ -50,11 +53,24 @@ mod job;
 #[cfg(target_os = "linux")]
 #[path = "cli/jobs.rs"]
 mod jobs;
+#[cfg(target_os = "linux")]
 #[path = "cli/jobs_in_parts.rs"]
 mod jobs_in_parts;
 #[cfg(target_os = "linux")]
 #[path = "cli/jobs_of_lists.rs"]
 mod jobs_of_lists;
+#[cfg(target_os = "linux")]
+#[path = "cli/jobs_of_moves.rs"]
+mod jobs_of_moves;
+#[cfg(target_os = "linux")]
+#[path = "cli/jobs_of_plans.rs"]
+mod jobs_of_plans;
+#[cfg(target_os = "linux")]
+#[path = "cli/jobs_with_reports.rs"]
+mod jobs_with_reports;
+#[cfg(target_os = "linux")]
+#[path = "cli/journals.rs"]
+mod journals;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/listing.rs"]
@@ -74,8 +90,16 @@ mod nothing;
 mod output_gone;
 #[path = "cli/plan.rs"]
 mod plan;
+#[cfg(unix)]
+#[path = "cli/plan_folders.rs"]
+mod plan_folders;
+#[path = "cli/plan_show.rs"]
+mod plan_show;
 #[path = "cli/plan_versions.rs"]
 mod plan_versions;
+#[cfg(target_os = "linux")]
+#[path = "cli/power_cut.rs"]
+mod power_cut;
 #[path = "cli/prefix_itself.rs"]
 mod prefix_itself;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Large objects of jobs that are killed: they go on from their parts, or leave none behind.
+//! Large objects of jobs: they are shown on the way, go on from their parts or leave none behind.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::jobs::{WAIT_MAX, jobs};
+use crate::jobs::{WAIT_MAX, jobs, wait_for};
 use crate::support::Bench;
 
 /// So slow that a large object is killed amid its parts.
@@ -123,4 +123,36 @@ fn parts_of_what_has_changed_or_gone_are_dropped() {
     bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
     assert_eq!(bench.ok("uploads ls s3://box"), "");
     assert_eq!(bench.lines("ls s3://box/y/").len(), 1);
+}
+
+#[test]
+fn bytes_of_a_large_object_are_shown_while_it_is_under_way() {
+    let bench = Bench::recorded();
+    std::fs::write(bench.path("large"), vec![1; 64 << 20]).unwrap();
+    let flags = "--max-bandwidth 8MB/s --no-progress";
+    let mut child = bench.spawn(&format!("cp large s3://box/large {flags}"));
+    let id = wait_for(&bench, 0, &mut child);
+    let begun = Instant::now();
+    let bytes = loop {
+        let shown = bench.ok(&format!("jobs show {id}"));
+        let done = shown.lines().find_map(|line| line.strip_prefix("done:       0 objects, "));
+        let bytes = done.unwrap_or_else(|| panic!("{shown}")).strip_suffix(" bytes").unwrap();
+        let bytes: u64 = bytes.parse().unwrap();
+        if bytes > 0 || begun.elapsed() > WAIT_MAX {
+            break bytes;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let lines =
+        bench.ok(&format!("jobs show {id} --json --html page")) + &bench.ok("jobs ls --json");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!((1..64 << 20).contains(&bytes), "{bytes}");
+    let jobs = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let jobs: Vec<_> = jobs.filter(|line| line["event"] == "job").collect();
+    assert_eq!(jobs.len(), 2, "{lines}");
+    assert!(jobs.iter().all(|job| job["bytes"].as_u64().unwrap() >= bytes), "{lines}");
+    let page = bench.read("page");
+    let fact = r#"{"name":"Bytes","unit":"bytes","value":"#;
+    assert!(page.contains(fact) && !page.contains(&format!("{fact}0}}")), "{id}");
 }
