@@ -211,7 +211,7 @@ fn a_report_of_a_command_that_did_not_come_to_its_end_is_warned_of() {
             let from = format!("--from {name} --from-format report --report new.jsonl");
             let (lines, messages, code) = run(&bench, &format!("cp s3://box s3://box/to {from}"));
             assert_eq!((lines.len(), code), (1, expected), "{report} {messages}");
-            assert_eq!(messages.contains("did not come to its end"), code == 2, "{messages}");
+            assert_eq!(messages.contains("did not finish"), code == 2, "{messages}");
             let new = bench.read("new.jsonl");
             assert_eq!(new.contains("\"incomplete\""), code == 2, "{new}");
         }

@@ -64,17 +64,20 @@ fn a_row_with_facts_that_was_moved_when_the_run_died_is_done_where_its_size_is_a
 #[test]
 fn what_may_have_been_moved_is_looked_at_again_after_an_error_of_the_target() {
     let bench = bench();
-    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
-    bench.file("rows", &bench.ok("list s3://box/x/ --format keys"));
-    let pace = "--max-requests-per-second 400 --no-progress --only-show-errors";
-    let id = kill_at(&bench, 500, &format!("mv --from rows s3://box/x/ y {pace}"));
-    let left = bench.lines("list s3://box/x/ --format keys");
-    let name = left[0].strip_prefix("x/").unwrap();
-    bench.ok(&format!("mv s3://box/x/{name} y/{name} --quiet"));
-    let (file, away) = (bench.path(&format!("y/{name}")), bench.path("away"));
+    bench.ok("cp in/0/0000 s3://box/x/0/0000 --quiet");
+    bench.file("rows", "x/0/0000\n");
+    // It fails because a file stands where its folder has to be.
+    bench.file("y/0", "in the way");
+    let moved = bench.run("mv --from rows s3://box/x/ y --no-progress --journal kept");
+    assert_eq!(moved.status.code(), Some(1), "{moved:?}");
+    let job: Value = serde_json::from_str(&bench.ok("jobs ls --json --journal kept")).unwrap();
+    let resume =
+        format!("jobs resume {} --no-progress --journal kept", job["id"].as_str().unwrap());
+    std::fs::remove_file(bench.path("y/0")).unwrap();
+    bench.ok("mv s3://box/x/0/0000 y/0/0000 --quiet");
+    let (file, away) = (bench.path("y/0/0000"), bench.path("away"));
     std::fs::rename(&file, &away).unwrap();
     std::os::unix::fs::symlink(&file, &file).unwrap();
-    let resume = format!("jobs resume {id} --max-requests-per-second 100000");
     let failed = bench.run(&resume);
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
     assert_eq!(stderr(&failed).matches("move failed: ").count(), 1, "{failed:?}");

@@ -325,6 +325,25 @@ fn a_worker_that_reads_something_else_than_the_job_was_begun_with_commits_nothin
     refused("s3://ops/b", "has changed since the job was begun");
 }
 
+/// What the command never came to is not in its report.
+#[test]
+fn a_job_that_starts_from_a_report_that_is_not_whole_warns() {
+    let bench = bench();
+    bench.file("f", "a");
+    bench.ok("cp f s3://box/x/f --quiet");
+    bench.ok("cp s3://box/x/f t --report whole.jsonl --quiet");
+    let whole = bench.read("whole.jsonl");
+    bench.file("cut.jsonl", &whole.replace("\"complete\"", "\"incomplete\""));
+    for (name, warns) in [("whole", false), ("cut", true)] {
+        let from = bench.path(&format!("{name}.jsonl"));
+        let command = format!("cp s3://box/x/ s3://box/y/ --from {}", from.display());
+        bench.file("job.json", &bench.ok(&format!("{command} --print-job")));
+        let started = bench.run(&format!("job start job.json --at s3://ops/{name}"));
+        assert!(started.status.success(), "{started:?}");
+        assert_eq!(stderr(&started).contains("did not finish"), warns, "{started:?}");
+    }
+}
+
 #[test]
 fn a_worker_that_was_stopped_does_not_go_on_with_what_others_have_done() {
     let bench = bench();
