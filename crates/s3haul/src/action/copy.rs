@@ -188,11 +188,12 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     Ok(())
 }
 
-/// Whether a condition of a plan failed only because an attempt whose answer was lost had made the
-/// copy.
+/// Whether a condition on the target failed only because an attempt whose answer was lost had made
+/// the copy: just before, the target was as the condition has it ([`refuse_unexpected`]).
 async fn is_in_place(engine: &Engine, action: &CopyAction, error: &Error) -> bool {
     let is_refused = error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1;
-    if action.expected.is_none() || !is_refused {
+    let has_condition = action.expected.is_some() || engine.settings.no_overwrite;
+    if !has_condition || !is_refused {
         return false;
     }
     let found = head_at(engine, Place::Target, &action.target_key, None).await;

@@ -87,6 +87,23 @@ async fn a_lost_answer_to_the_removal_is_no_failure() {
     assert_eq!(world.keys().await, ["y"]);
 }
 
+/// The second attempt finds what the first one has written.
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_the_copy_of_a_move_that_must_not_overwrite_is_no_failure() {
+    let world = World::new();
+    world.object("x/k", b"old").await;
+    world.sim.weather().push(Fault::new(Effect::LostResponse).operation("CopyObject").times(1));
+    let spec = world.spec(TransferCommand::Move, "s3://bucket/x/k", Some("s3://bucket/y"));
+    let summary = world.run(TransferSpec { no_overwrite: true, ..spec }).await.unwrap();
+    assert_eq!(
+        (summary.done, summary.skipped, summary.failed),
+        (1, 0, 0),
+        "{:?}",
+        world.log.lines()
+    );
+    assert_eq!(world.keys().await, ["y"]);
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test(start_paused = true)]
 async fn a_changed_file_does_not_wait_for_memory_that_waits_for_it() {

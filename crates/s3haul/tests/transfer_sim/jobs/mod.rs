@@ -191,6 +191,11 @@ fn seeds_that_found_something_find_nothing_now() {
         let wrong = model::violations(&plan, &aftermath(&plan, &pipes));
         assert!(wrong.is_empty(), "seed {seed}: {wrong:?}");
     }
+    // Moves that must not overwrite, whose answers to copies were lost: the sources stayed.
+    for seed in [70_004_388, 70_005_881] {
+        let (wrong, _) = killed_and_resumed(&Plan::of(seed), None);
+        assert!(wrong.is_empty(), "seed {seed}: {wrong:?}");
+    }
 }
 
 /// The seed at which the model sees a bug for what it is, and what it says.
