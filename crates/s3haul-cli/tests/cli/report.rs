@@ -296,6 +296,40 @@ fn each_file_that_an_interrupted_command_wrote_is_reported() {
 }
 
 #[cfg(unix)]
+/// Removals that were under way at Ctrl-C were in no report.
+#[test]
+fn each_object_that_an_interrupted_command_removed_is_reported() {
+    let weather = tempfile::NamedTempFile::new().unwrap();
+    let late = r#"{"fault": "slow_first_byte", "requests": ["DeleteObjects"], "probability": 1}"#;
+    std::fs::write(weather.path(), format!(r#"{{"faults": [{late}]}}"#)).unwrap();
+    let bench = Bench::in_weather(weather.path().to_str().unwrap());
+    bench.ok("mb s3://box");
+    for number in 0..50 {
+        bench.file(&format!("t/{number:02}"), "x");
+    }
+    let commands = ["rm --recursive s3://box/0", "sync --delete empty s3://box/1"];
+    for (number, command) in commands.into_iter().enumerate() {
+        bench.ok(&format!("cp --recursive t s3://box/{number} --quiet"));
+        bench.file("empty/49", "x");
+        let child = bench.spawn(&format!("{command} --report {number}.jsonl --quiet"));
+        // The objects are removed, and the answer is late.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let list = format!("list s3://box/{number}/ --format keys");
+        let count = || stdout(&bench.run(&list)).lines().count();
+        while count() == 50 {
+            assert!(Instant::now() < deadline, "nothing is removed");
+        }
+        crate::support::send("-INT", &child);
+        let output = child.wait_with_output().unwrap();
+        let removed = 50 - count();
+        let found = rows(&bench, &format!("{number}.jsonl"));
+        let outcomes = values_of(&found, "object", &["action", "outcome"]);
+        let reported = outcomes.iter().filter(|it| it.starts_with("delete")).count();
+        assert_eq!(reported, removed, "{outcomes:?} {output:?}");
+    }
+}
+
+#[cfg(unix)]
 #[test]
 fn the_report_of_an_interrupted_command_says_so() {
     let bench = Bench::slow("300ms");

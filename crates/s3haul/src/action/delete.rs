@@ -10,12 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_channel::Receiver;
 use futures_util::future::join_all;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::action::queue::{Action, Planned};
 use crate::engine::core::{Engine, Place};
-use crate::engine::limits::Tasks;
+use crate::engine::limits::{DetachOnDrop, Tasks};
 use crate::engine::object::{head_at, is_missing, refuse_changed};
-use crate::engine::remove_object::{is_gone, removal_kind, remove_checked, remove_one, replaced};
+use crate::engine::remove_object::{
+    answered, is_gone, removal_kind, remove_checked, replaced, send_removal,
+};
 use crate::engine::settings::KEYS_MAX;
 use crate::engine::worker_pool::WorkerCount;
 use crate::event::ObjectEvent;
@@ -80,39 +83,54 @@ impl Action for DeleteAction {
 }
 
 async fn remove_batch(
+    engine: &Arc<Engine>,
+    place: Place,
+    batch: Vec<DeleteAction>,
+    refused: &Arc<AtomicBool>,
+) {
+    let batch = still_expected(engine, place, batch).await;
+    let (mut together, alone): (Vec<_>, Vec<_>) =
+        batch.into_iter().partition(|action| fits_xml(&action.key));
+    remove_each(engine, place, alone).await;
+    if together.len() >= 2 && !refused.load(Ordering::Relaxed) {
+        // What has no permit yet is not sent after cancellation.
+        let permit = engine.limits.owned_request().await;
+        let (engine, refused) = (Arc::clone(engine), Arc::clone(refused));
+        let removal = async move {
+            let _permit = permit;
+            remove_together(&engine, place, together, &refused).await
+        };
+        together = DetachOnDrop::new(removal).await;
+    }
+    remove_each(engine, place, together).await;
+}
+
+/// One `DeleteObjects`; reports its removals. The end of a cancelled job waits for it, for a
+/// limited time. Returns those that are to be sent as requests of their own.
+async fn remove_together(
     engine: &Engine,
     place: Place,
     batch: Vec<DeleteAction>,
     refused: &AtomicBool,
-) {
-    let batch = still_expected(engine, place, batch).await;
-    let (together, alone): (Vec<_>, Vec<_>) =
-        batch.into_iter().partition(|action| fits_xml(&action.key));
-    remove_each(engine, place, alone).await;
-    if together.len() < 2 || refused.load(Ordering::Relaxed) {
-        return remove_each(engine, place, together).await;
-    }
-    let objects: Vec<_> = together.iter().map(identifier).collect();
+) -> Vec<DeleteAction> {
+    let objects: Vec<_> = batch.iter().map(identifier).collect();
     let input = DeleteObjects {
         bucket: place.bucket(engine),
         objects: &objects,
         bypass_governance: engine.settings.bypass_governance,
     };
-    let result = engine.send(|| place.client(engine).delete_objects(input)).await;
-    drop(objects);
-    match result {
-        Ok(outcome) => {
-            let again = conclude_batch(engine, place, together, outcome.refused);
-            remove_each(engine, place, again).await;
-        }
+    let removal = place.client(engine).delete_objects(input);
+    match answered(engine, removal, unknown(engine)).await {
+        Ok(outcome) => conclude_batch(engine, place, batch, outcome.refused),
         Err(error) if is_unknown_operation(&error) => {
             refused.store(true, Ordering::Relaxed);
-            remove_each(engine, place, together).await;
+            batch
         }
         Err(error) => {
-            for action in together {
+            for action in batch {
                 conclude(engine, place, action, Err(error.duplicate()));
             }
+            Vec::new()
         }
     }
 }
@@ -229,7 +247,7 @@ impl Refusals {
     }
 }
 
-async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
+async fn remove_each(engine: &Arc<Engine>, place: Place, batch: Vec<DeleteAction>) {
     let mut batch = batch.into_iter();
     loop {
         let group: Vec<_> = batch.by_ref().take(SINGLES_IN_FLIGHT_MAX).collect();
@@ -237,20 +255,44 @@ async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
             return;
         }
         join_all(group.into_iter().map(|action| async move {
-            let (key, version_id) = (action.key.as_str(), action.version_id.as_deref());
-            let removed = remove_one(engine, place, key, version_id, action.if_match()).await;
-            let result = match (removed, action.if_match()) {
-                (Err(error), Some(etag))
-                    if action.expected.is_none() || error.code() == "NotImplemented" =>
-                {
-                    remove_checked(engine, place, (key, etag), error).await
-                }
-                (removed, _) => gone_is_removed(removed),
-            };
-            conclude(engine, place, action, result);
+            let permit = engine.limits.owned_request().await;
+            let engine = Arc::clone(engine);
+            DetachOnDrop::new(async move {
+                let removal = remove_alone(&engine, place, &action, permit);
+                let result = answered(&engine, removal, unknown(&engine)).await;
+                conclude(&engine, place, action, result);
+            })
+            .await;
         }))
         .await;
     }
+}
+
+async fn remove_alone(
+    engine: &Engine,
+    place: Place,
+    action: &DeleteAction,
+    permit: OwnedSemaphorePermit,
+) -> Result<()> {
+    let (key, version_id) = (action.key.as_str(), action.version_id.as_deref());
+    let removed = send_removal(engine, place, key, version_id, action.if_match()).await;
+    drop(permit);
+    match (removed, action.if_match()) {
+        (Err(error), Some(etag))
+            if action.expected.is_none() || error.code() == "NotImplemented" =>
+        {
+            remove_checked(engine, place, (key, etag), error).await
+        }
+        (removed, _) => gone_is_removed(removed),
+    }
+}
+
+/// Of a removal without an answer.
+fn unknown(engine: &Engine) -> &'static str {
+    if engine.settings.is_undelete {
+        return "it is unknown whether the delete marker was removed";
+    }
+    "it is unknown whether the object was removed"
 }
 
 /// A removal that finds nothing has come to its end: an attempt whose answer was lost may have made
@@ -304,8 +346,12 @@ fn error_of(refused: DeleteRefused) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
     use super::*;
-    use crate::engine::remove_object::remove_source_object;
+    use crate::engine::remove_object::{remove_one, remove_source_object};
     use crate::engine::settings::Tuning;
     use crate::engine::testing::engine;
     use crate::event::ActionKind;
@@ -344,6 +390,57 @@ mod tests {
         assert_eq!(refusals.left().count(), 0);
     }
 
+    /// Removals that were sent when a job was cancelled were in no report.
+    #[tokio::test(start_paused = true)]
+    async fn removals_that_were_sent_are_reported_after_cancellation() {
+        for (names, is_answered) in
+            [(&["a", "b"][..], true), (&["a", "b"], false), (&["a"], true), (&["a"], false)]
+        {
+            let world = World::new(|seen| {
+                let reply = if seen.line().starts_with("DELETE") {
+                    Reply::status(204, "", "")
+                } else {
+                    Reply::ok("<DeleteResult/>")
+                };
+                reply.after(Duration::from_secs(1))
+            });
+            let (engine, mut ended) = engine(&world, Tuning::default());
+            let (report, give_up) = (Arc::clone(&engine.report), engine.give_up.clone());
+            let action = |key: &&str| DeleteAction { key: (*key).into(), ..Default::default() };
+            let batch = names.iter().map(action).collect();
+            let refused = Arc::default();
+            let removal = remove_batch(&engine, Place::Source, batch, &refused);
+            assert!(timeout(Duration::from_millis(500), removal).await.is_err());
+            if !is_answered {
+                give_up.cancel();
+            }
+            drop(engine);
+            ended.wait().await;
+            let (counts, count) = (report.counts(), names.len() as u64);
+            let wanted = if is_answered { (count, 0) } else { (0, count) };
+            assert_eq!((counts.done, counts.failed), wanted, "{names:?}");
+        }
+    }
+
+    /// What waits for its turn when a job is cancelled is not removed.
+    #[tokio::test(start_paused = true)]
+    async fn removals_that_were_not_sent_are_not_sent_after_cancellation() {
+        for names in [&["a", "b"][..], &["a"]] {
+            let world = World::new(|_| Reply::status(204, "", ""));
+            let (engine, mut ended) = engine(&world, Tuning::default());
+            let all = u32::try_from(engine.limits.requests_max()).unwrap();
+            let permits = engine.limits.requests().acquire_many_owned(all).await.unwrap();
+            let action = |key: &&str| DeleteAction { key: (*key).into(), ..Default::default() };
+            let batch = names.iter().map(action).collect();
+            let refused = Arc::default();
+            let removal = remove_batch(&engine, Place::Source, batch, &refused);
+            assert!(timeout(Duration::from_millis(500), removal).await.is_err());
+            drop((permits, engine));
+            ended.wait().await;
+            assert_eq!(world.seen().len(), 0, "{names:?}");
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_refusal_meets_each_removal_of_its_key() {
         let world = World::new(|_| {
@@ -355,7 +452,7 @@ mod tests {
         let (engine, _ended) = engine(&world, Tuning::default());
         let batch = ["a", "b", "a"]
             .map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
-        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        remove_batch(&engine, Place::Source, batch.into(), &Arc::default()).await;
         let counts = engine.report.counts();
         assert_eq!((counts.done, counts.failed), (1, 2));
     }
@@ -371,7 +468,7 @@ mod tests {
         let (engine, _ended) = engine(&world, Tuning::default());
         let batch =
             ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
-        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        remove_batch(&engine, Place::Source, batch.into(), &Arc::default()).await;
         assert_eq!(engine.report.counts().failed, 1);
     }
 
@@ -390,7 +487,7 @@ mod tests {
         let (engine, _ended) = engine(&world, Tuning::default());
         let action = |key: &str| DeleteAction { key: key.to_owned(), ..DeleteAction::default() };
         let batch = ["a", "b", "c", "d"].map(action);
-        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        remove_batch(&engine, Place::Source, batch.into(), &Arc::default()).await;
         let counts = engine.report.counts();
         assert_eq!((counts.done, counts.failed), (3, 1));
         let alone = world.seen().iter().filter(|seen| seen.line().starts_with("DELETE")).count();
@@ -411,7 +508,7 @@ mod tests {
         for names in [&["a", "b"][..], &["c"]] {
             let action = |key: &&str| DeleteAction { key: (*key).into(), ..Default::default() };
             let batch = names.iter().map(action).collect();
-            remove_batch(&engine, Place::Target, batch, &AtomicBool::new(false)).await;
+            remove_batch(&engine, Place::Target, batch, &Arc::default()).await;
         }
         let counts = engine.report.counts();
         assert_eq!((counts.done, counts.failed), (3, 0));
@@ -457,7 +554,7 @@ mod tests {
             action.expecting(Expected::new(source, TargetState::Unknown))
         };
         let batch = ["as planned", "changed", "too"].map(planned);
-        remove_batch(&engine, Place::Target, batch.into(), &AtomicBool::new(false)).await;
+        remove_batch(&engine, Place::Target, batch.into(), &Arc::default()).await;
         let counts = engine.report.counts();
         assert_eq!((counts.done, counts.failed), (2, 1));
         let seen = world.seen();

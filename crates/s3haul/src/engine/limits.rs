@@ -55,6 +55,11 @@ impl Limits {
         self.requests.acquire().await.expect("the semaphore of requests is never closed")
     }
 
+    /// The same for a request that may outlive its task.
+    pub(crate) async fn owned_request(&self) -> OwnedSemaphorePermit {
+        self.requests().acquire_owned().await.expect("the semaphore of requests is never closed")
+    }
+
     /// The permits themselves, for what has no engine and takes them by itself: the client's hedged
     /// requests, and listings, which go on in tasks of their own.
     pub(crate) fn requests(&self) -> Arc<Semaphore> {
@@ -127,23 +132,23 @@ fn carry_on_panic<T>(joined: Result<T, JoinError>) -> T {
 
 /// A future that, dropped after its first poll, goes on in a task of its own. It holds the engine,
 /// for which the end of a job waits.
-pub(crate) struct DetachOnDrop<F: Future<Output = ()> + Send + 'static> {
+pub(crate) struct DetachOnDrop<F: Future<Output: Send> + Send + 'static> {
     work: Option<Pin<Box<F>>>,
     has_begun: bool,
 }
 
-impl<F: Future<Output = ()> + Send + 'static> DetachOnDrop<F> {
+impl<F: Future<Output: Send> + Send + 'static> DetachOnDrop<F> {
     pub(crate) fn new(work: F) -> Self {
         Self { work: Some(Box::pin(work)), has_begun: false }
     }
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Future for DetachOnDrop<F> {
-    type Output = ();
+impl<F: Future<Output: Send> + Send + 'static> Future for DetachOnDrop<F> {
+    type Output = F::Output;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Taken while it is polled: after a panic it is not polled again.
-        let Some(mut work) = self.work.take() else { return Poll::Ready(()) };
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // Taken while it is polled: after a panic it is not detached.
+        let mut work = self.work.take().expect("a future is not polled after its end");
         self.has_begun = true;
         let polled = work.as_mut().poll(context);
         self.work = polled.is_pending().then_some(work);
@@ -151,7 +156,7 @@ impl<F: Future<Output = ()> + Send + 'static> Future for DetachOnDrop<F> {
     }
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Drop for DetachOnDrop<F> {
+impl<F: Future<Output: Send> + Send + 'static> Drop for DetachOnDrop<F> {
     fn drop(&mut self) {
         if let (Some(work), true, Ok(runtime)) =
             (self.work.take(), self.has_begun, Handle::try_current())

@@ -24,10 +24,21 @@ pub(crate) async fn remove_one(
     version_id: Option<&str>,
     if_match: Option<&str>,
 ) -> Result<()> {
+    engine.send(|| send_removal(engine, place, key, version_id, if_match)).await
+}
+
+/// The same for what has the permit of a request.
+pub(crate) async fn send_removal(
+    engine: &Engine,
+    place: Place,
+    key: &str,
+    version_id: Option<&str>,
+    if_match: Option<&str>,
+) -> Result<()> {
     let bucket = place.bucket(engine);
     let bypass_governance = engine.settings.bypass_governance;
     let input = DeleteObject { bucket, key, version_id, if_match, bypass_governance };
-    engine.send(|| place.client(engine).delete_object(input)).await
+    place.client(engine).delete_object(input).await
 }
 
 /// Removes the source of a move whose target is safe. `etag` is the state that the target has; an
@@ -73,18 +84,27 @@ pub(crate) async fn report_removal(
 ) {
     let engine = Arc::clone(engine);
     let reported = async move {
-        let removed = tokio::select! {
-            biased;
-            removed = removal => removed,
-            () = engine.give_up.cancelled() => {
-                let message = "interrupted: the object was copied, but it is unknown whether its \
-                               source was removed";
-                Err(Error::new(ErrorKind::Cancelled, message))
-            }
-        };
+        let unknown = "the object was copied, but it is unknown whether its source was removed";
+        let removed = answered(&engine, removal, unknown).await;
         engine.conclude(event, removed);
     };
     DetachOnDrop::new(reported).await;
+}
+
+/// The answer to a removal; an error that says what is unknown where the end of a cancelled job
+/// waits for it no longer.
+pub(crate) async fn answered<T>(
+    engine: &Engine,
+    removal: impl Future<Output = Result<T>>,
+    unknown: &str,
+) -> Result<T> {
+    tokio::select! {
+        biased;
+        answer = removal => answer,
+        () = engine.give_up.cancelled() => {
+            Err(Error::new(ErrorKind::Cancelled, format!("interrupted: {unknown}")))
+        }
+    }
 }
 
 /// What to do about a conditional removal that was refused: an attempt whose answer was lost may
