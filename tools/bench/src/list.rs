@@ -20,7 +20,7 @@ use anyhow::{Context, Result, bail};
 
 use super::usage::{Usage, measure_output};
 use crate::layouts::{self, KeyFile};
-use crate::peers::absolute;
+use crate::peers::{self, absolute};
 use support::server::Server;
 use support::{process, term};
 
@@ -89,15 +89,6 @@ fn run_rounds(plan: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The command under test.
-fn s3haul(plan: &Arguments) -> Result<PathBuf> {
-    if let Some(binary) = &plan.binary {
-        return Ok(binary.clone());
-    }
-    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-cli"]))?;
-    Ok(process::target().join("release/s3haul"))
-}
-
 fn list(s3haul: &Path, server: &Server, plan: &Arguments, concurrency: u64) -> Command {
     let mut command = server.command(s3haul);
     command.args(["list", "s3://synthetic", "--format", "keys", "--no-hints"]);
@@ -109,7 +100,7 @@ fn list(s3haul: &Path, server: &Server, plan: &Arguments, concurrency: u64) -> C
 }
 
 fn run_real(plan: &Arguments) -> Result<()> {
-    let s3haul = s3haul(plan)?;
+    let s3haul = peers::ours(plan.binary.as_deref())?;
     term::heading(&format!(
         "list-bench: latency {} ms{}; time of the requests, CPU and memory of the client",
         plan.latency_ms,

@@ -25,6 +25,8 @@ struct Arguments {
     benchmark: Option<Benchmark>,
     #[command(flatten)]
     matrix: matrix::Options,
+    #[command(flatten)]
+    programs: matrix::Programs,
 }
 
 #[derive(Subcommand)]
@@ -35,8 +37,8 @@ enum Benchmark {
     /// peers`.
     Peers(peers::Arguments),
     /// The Python package beside other Python libraries.
-    Python(python::Options),
-    /// Tables of the runs that a folder has.
+    Python(python::Arguments),
+    /// Tables of the runs that a folder has, and of those in its folder `python`.
     Report { folder: Option<PathBuf> },
 }
 
@@ -52,10 +54,16 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.benchmark {
-        None => matrix::run(arguments.matrix),
+        None => matrix::run(arguments.matrix, arguments.programs),
         Some(Benchmark::List(plan)) => list::run(&plan),
         Some(Benchmark::Peers(search)) => peers::run(search),
-        Some(Benchmark::Python(options)) => python::run(options),
-        Some(Benchmark::Report { folder }) => report::write(&folder.unwrap_or_else(report::folder)),
+        Some(Benchmark::Python(arguments)) => python::run(arguments),
+        Some(Benchmark::Report { folder }) => {
+            let folder = folder.unwrap_or_else(report::folder);
+            if folder.join(python::RUNS_FOLDER).exists() {
+                python::write(&folder)?;
+            }
+            report::write(&folder)
+        }
     }
 }

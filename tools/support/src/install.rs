@@ -143,8 +143,18 @@ impl Folder {
         Ok(())
     }
 
+    /// Installs the Python environment where it is missing.
+    pub fn need_python(&self, environment: &Environment) -> Result<()> {
+        if self.has_python(environment) {
+            return Ok(());
+        }
+        self.create()?;
+        need_python()?;
+        self.install_python(environment)
+    }
+
     /// Makes the Python environment anew.
-    pub fn install_python(&self, environment: &Environment) -> Result<()> {
+    fn install_python(&self, environment: &Environment) -> Result<()> {
         let started = Instant::now();
         let venv = self.venv();
         self.say(&format!("installing {} into target/{}/venv", environment.about, self.name));

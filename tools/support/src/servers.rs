@@ -65,12 +65,7 @@ impl Servers {
 
     /// Installs the Python environment where it is missing.
     pub fn install_python(&self) -> Result<()> {
-        if self.folder.has_python(&PYTHON) {
-            return Ok(());
-        }
-        self.folder.create()?;
-        install::need_python()?;
-        self.folder.install_python(&PYTHON)
+        self.folder.need_python(&PYTHON)
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use support::install::{self, Environment, Folder, Program};
+use support::install::{Environment, Folder, Program};
 use support::{process, term};
 
 const ENVIRONMENT: Environment = Environment {
@@ -47,11 +47,7 @@ pub(crate) fn targets(task: &str) -> Vec<&'static str> {
 /// The Python that has maturin and Zig.
 pub(crate) fn python() -> Result<PathBuf> {
     let folder = Folder::new("tools");
-    if !folder.has_python(&ENVIRONMENT) {
-        folder.create()?;
-        install::need_python()?;
-        folder.install_python(&ENVIRONMENT)?;
-    }
+    folder.need_python(&ENVIRONMENT)?;
     Ok(folder.venv().join("bin/python"))
 }
 

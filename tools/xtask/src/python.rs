@@ -234,11 +234,7 @@ fn only(folder: &Path) -> Result<PathBuf> {
 /// The Python of an environment that has what is needed.
 fn environment() -> Result<PathBuf> {
     let folder = Folder::new("python");
-    if !folder.has_python(&ENVIRONMENT) {
-        folder.create()?;
-        install::need_python()?;
-        folder.install_python(&ENVIRONMENT)?;
-    }
+    folder.need_python(&ENVIRONMENT)?;
     Ok(folder.venv().join("bin/python"))
 }
 

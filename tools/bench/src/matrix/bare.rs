@@ -38,7 +38,7 @@ struct Line {
 }
 
 /// The bare sender in one of its forms.
-pub(super) struct Bare {
+pub(crate) struct Bare {
     name: &'static str,
     program: PathBuf,
 }

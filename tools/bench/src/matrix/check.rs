@@ -10,11 +10,12 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use serde::Deserialize;
 
 use super::environment::{Environment, SINGLE_KEY, Slot, added_file, objects};
 use super::ledger::Requests;
 use super::listing::Listing;
-use super::server::TARGET_BUCKET;
+use super::server::{KEYS_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, count};
 use super::table::{ADDED, ADDED_BYTES, Job, TOUCHED};
 use super::tree::{sample, sizes};
@@ -91,7 +92,33 @@ pub(super) fn check(environment: &Environment<'_>, slot: &Slot, seen: &Seen) -> 
             Printed::End(text) if text.trim().is_empty() => Err("it printed nothing".to_owned()),
             _ => Ok(()),
         },
+        // What the script of a library reports says it.
+        Job::Start | Job::ListArrow(_) | Job::ListPandas(_) | Job::Read(_) => Ok(()),
     })
+}
+
+/// Objects and bytes that a library's script has worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+struct Report {
+    objects: u64,
+    bytes: u64,
+}
+
+/// Whether the script of a library reports what there was to do.
+pub(super) fn reported(environment: &Environment<'_>, printed: &Printed) -> Result<Verdict> {
+    let (objects, bytes) = match environment.job {
+        Job::Start | Job::SyncNothing(_) => (0, 0),
+        Job::ListArrow(_) | Job::ListPandas(_) => environment.server.totals(KEYS_BUCKET, "")?,
+        _ => environment.tree.totals(),
+    };
+    Ok(report(printed).and_then(|found| same("is reported", found, Report { objects, bytes })))
+}
+
+/// The last line that a script printed.
+fn report(printed: &Printed) -> Result<Report, String> {
+    let Printed::End(text) = printed else { return Err("its output was not read".to_owned()) };
+    let line = text.lines().next_back().unwrap_or_default();
+    serde_json::from_str(line).map_err(|_| format!("it reports no result, but `{line}`"))
 }
 
 fn same<T: Copy + PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) -> Verdict {
@@ -338,6 +365,15 @@ mod tests {
     #[test]
     fn objects_without_a_tag_are_not_counted() {
         assert_eq!(tagged("s3://b/1\tbench=yes\ns3://b/2\t\ns3://b/3\n"), 1);
+    }
+
+    #[test]
+    fn a_report_is_the_last_line() {
+        let read = |text: &str| report(&Printed::End(text.to_owned()));
+        let told = "a warning\n{\"objects\": 2, \"bytes\": 7}\n";
+        assert_eq!(read(told), Ok(Report { objects: 2, bytes: 7 }));
+        assert_eq!(read("").unwrap_err(), "it reports no result, but ``");
+        assert!(read("{\"objects\": 2.5, \"bytes\": 7}\n").is_err());
     }
 
     #[test]

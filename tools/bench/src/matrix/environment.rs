@@ -26,11 +26,11 @@ const OBJECTS: &str = "objects/";
 const ADDED_FOLDER: &str = "zz-added";
 
 /// A workload's server and data.
-pub(super) struct Environment<'a> {
-    pub(super) job: Job,
-    pub(super) server: Server,
+pub(crate) struct Environment<'a> {
+    pub(crate) job: Job,
+    pub(crate) server: Server,
     /// Files that are uploaded, or that the objects were made from.
-    pub(super) tree: &'a Tree,
+    pub(crate) tree: &'a Tree,
     folder: PathBuf,
     /// What is downloaded goes here where it is small.
     downloads: Option<TempDir>,
@@ -41,13 +41,13 @@ pub(super) struct Environment<'a> {
 }
 
 /// The names of one run.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// Below this it writes, or deletes.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
     /// The key of a single file.
     pub(super) key: String,
     /// The folder that it downloads to.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The file that it downloads to.
     pub(super) file: PathBuf,
 }
@@ -81,6 +81,7 @@ impl<'a> Environment<'a> {
         match self.job {
             Job::Download(_)
             | Job::DownloadFile(_)
+            | Job::Read(_)
             | Job::Copy(_)
             | Job::Delete(_)
             | Job::Tag(_) => {
@@ -114,11 +115,11 @@ impl<'a> Environment<'a> {
         Slot { key: format!("{prefix}{file}"), prefix, file: folder.join("file"), folder }
     }
 
-    /// What a tool has to do.
-    pub(super) fn task<'s>(&'s self, slot: &'s Slot) -> Task<'s> {
+    /// What a tool has to do; none where only libraries do it.
+    pub(super) fn task<'s>(&'s self, slot: &'s Slot) -> Option<Task<'s>> {
         let (tree, bucket, prefix) =
             (self.tree.root.as_path(), TARGET_BUCKET, slot.prefix.as_str());
-        match self.job {
+        Some(match self.job {
             Job::Upload(_) => Task::Upload { tree, bucket, prefix },
             Job::SyncFirst(_) | Job::SyncNothing(_) | Job::SyncAgain(_) => {
                 Task::Sync { tree, bucket, prefix }
@@ -141,7 +142,8 @@ impl<'a> Environment<'a> {
             Job::List(_) => Task::List { bucket: KEYS_BUCKET },
             Job::Summarize(_) => Task::Summarize { bucket: KEYS_BUCKET },
             Job::Version => Task::Version,
-        }
+            Job::Start | Job::ListArrow(_) | Job::ListPandas(_) | Job::Read(_) => return None,
+        })
     }
 
     /// Whether a tool has to sync everything once before its first run.
@@ -204,7 +206,14 @@ impl<'a> Environment<'a> {
                 tree::remove(&self.tree.path(ADDED_FOLDER))?;
                 self.clear(TARGET_BUCKET, &format!("{}{ADDED_FOLDER}/", slot.prefix))
             }
-            Job::SyncNothing(_) | Job::List(_) | Job::Summarize(_) | Job::Version => Ok(()),
+            Job::SyncNothing(_)
+            | Job::List(_)
+            | Job::Summarize(_)
+            | Job::Version
+            | Job::Start
+            | Job::ListArrow(_)
+            | Job::ListPandas(_)
+            | Job::Read(_) => Ok(()),
             _ => self.clear(TARGET_BUCKET, &slot.prefix),
         }
     }
@@ -222,7 +231,7 @@ impl<'a> Environment<'a> {
     }
 
     /// The folder of this workload's own files.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 }
@@ -236,7 +245,7 @@ pub(super) fn added_file(number: u64) -> String {
 pub(super) const SINGLE_KEY: &str = "objects/large-0.bin";
 
 /// Where objects to read lie, as bucket and prefix.
-pub(super) fn objects() -> (&'static str, &'static str) {
+pub(crate) fn objects() -> (&'static str, &'static str) {
     (SOURCE_BUCKET, OBJECTS)
 }
 
@@ -254,6 +263,6 @@ fn store(job: &Job, tree: &Tree) -> Result<Store> {
             Layout::File(name) => Store::Keys(layouts::ensure(name, keys.count)?.path),
         });
     }
-    let is_read = matches!(job, Job::Download(_) | Job::DownloadFile(_));
+    let is_read = matches!(job, Job::Download(_) | Job::DownloadFile(_) | Job::Read(_));
     Ok(if is_read && tree.totals().1 <= MEMORY_BYTES_MAX { Store::Memory } else { Store::Null })
 }

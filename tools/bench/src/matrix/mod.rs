@@ -4,25 +4,26 @@
 //! run, [`check`] whether its work was done, [`runner`] in which order tools run. Runs are measured
 //! by [`super::usage`] and stored as [`super::record::Run`], from which the report is made. Nothing
 //! is downloaded or built here: that is the part of [`super::peers`] and `cargo xtask servers`.
-//! [`super::python`] shares servers, files and results.
+//! [`super::python`] has workloads and tools of its own.
 
 mod bare;
 mod check;
 mod daemon;
 mod environment;
-pub(crate) mod ledger;
+mod ledger;
+pub(crate) mod libraries;
 mod listing;
-pub(crate) mod memory;
+mod memory;
 pub(crate) mod options;
 mod output;
-mod plan;
-pub(crate) mod results;
-pub(crate) mod runner;
-pub(crate) mod server;
+pub(crate) mod plan;
+mod results;
+mod runner;
+mod server;
 pub(crate) mod shape;
-mod table;
+pub(crate) mod table;
 mod tools;
-pub(crate) mod tree;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,62 +33,89 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use self::environment::Environment;
-pub(crate) use self::options::Options;
+pub(crate) use self::options::{Options, Programs};
 use self::plan::Row;
 use self::results::Results;
 use self::runner::{Bench, Runner};
 use self::shape::Shape;
 use self::table::{WORKLOADS, Workload};
+use self::tools::Tool;
 use self::tree::Tree;
 use super::record::Place;
-use super::report;
+use super::{peers, report};
 use support::{servers, term};
 
-/// Runs the matrix.
-pub(super) fn run(options: Options) -> Result<()> {
-    if let Some(name) = options.only.iter().find(|name| !is_known(name)) {
-        let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
-        bail!("there is no workload `{name}`, but {}", names.join(", "));
-    }
-    let begin = Instant::now();
-    let s3haul = tools::s3haul(&options)?;
-    let tools = tools::find(&options, &s3haul)?;
-    term::heading("bench: tools");
-    let lines: Vec<String> = tools.iter().map(tools::Tool::about).collect();
-    for line in &lines {
-        term::line(&format!("  {line}"));
-    }
-    install_servers(&options);
-    let folder = options.output.clone().unwrap_or_else(report::folder);
-    let earlier = if options.append() { Results::earlier(&folder)? } else { Vec::new() };
-    report::note(&folder, &lines, !earlier.is_empty())?;
-    let results = Results::create(&folder, earlier)?;
-    let mut bench = Bench { options, tools, s3haul, results, slow: BTreeMap::new() };
-    let rows = planned(&bench);
-    let unready = run_all(&mut bench, rows)?;
-    let failed = bench.results.failed;
-    bench.results.finish(plan::order)?;
-    report::write(&folder)?;
-    let took = term::seconds(begin.elapsed());
-    term::good(&format!("bench: {}/README.md, in {took}", folder.display()));
-    if failed > 0 {
-        term::line(&format!("bench: {failed} runs failed; their rows say how"));
-    }
-    if unready > 0 {
-        bail!("{unready} workloads could not be prepared");
-    }
-    Ok(())
+/// Workloads, and the tools that do them.
+pub(crate) struct Suite {
+    pub(crate) workloads: &'static [Workload],
+    /// Those that are selected, in their places.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) tools: Vec<Tool>,
+    /// What else the runs are made with, a line each.
+    pub(crate) about: Vec<String>,
+    /// Our own command.
+    pub(crate) s3haul: PathBuf,
+    /// Where the runs are kept.
+    pub(crate) folder: PathBuf,
 }
 
-fn is_known(only: &str) -> bool {
-    WORKLOADS.iter().any(|workload| options::means(only, workload.name))
+/// Runs the matrix.
+pub(super) fn run(options: Options, programs: Programs) -> Result<()> {
+    let rows = plan::rows(WORKLOADS, &options)?;
+    let s3haul = peers::ours(options.binary.as_deref())?;
+    let tools = tools::find(&options, programs, &s3haul)?;
+    let folder = options.output();
+    let suite = Suite {
+        workloads: WORKLOADS,
+        rows,
+        tools,
+        about: Vec::new(),
+        s3haul,
+        folder: folder.clone(),
+    };
+    suite.run(options, || {
+        report::write(&folder)?;
+        Ok(folder.join("README.md"))
+    })
+}
+
+impl Suite {
+    /// Measures it, and has the page written, whose path is returned.
+    pub(crate) fn run(self, options: Options, page: impl Fn() -> Result<PathBuf>) -> Result<()> {
+        let begin = Instant::now();
+        let Self { workloads, mut rows, tools, about, s3haul, folder } = self;
+        term::heading("bench: tools");
+        let lines: Vec<String> = about.into_iter().chain(tools.iter().map(Tool::about)).collect();
+        for line in &lines {
+            term::line(&format!("  {line}"));
+        }
+        install_servers(&rows, &options);
+        let earlier = if options.append() { Results::earlier(&folder)? } else { Vec::new() };
+        report::note(&folder, &lines, !earlier.is_empty())?;
+        let results = Results::create(&folder, earlier)?;
+        let mut bench = Bench { options, tools, s3haul, results, slow: BTreeMap::new() };
+        leave_out_what_is_whole(&mut rows, &bench);
+        let unready = run_all(&mut bench, rows)?;
+        let failed = bench.results.failed;
+        bench.results.finish(|run| plan::order(workloads, run))?;
+        let page = page()?;
+        let took = term::seconds(begin.elapsed());
+        term::good(&format!("bench: {}, in {took}", page.display()));
+        if failed > 0 {
+            term::line(&format!("bench: {failed} runs failed; their rows say how"));
+        }
+        if unready > 0 {
+            bail!("{unready} workloads could not be prepared");
+        }
+        Ok(())
+    }
 }
 
 /// Sees to the servers and to the Python that makes certificates, where they may be installed. What
 /// is not there then is reported by the workloads that need it.
-fn install_servers(options: &Options) {
+fn install_servers(rows: &[Row], options: &Options) {
     let is_own = |row: &Row| row.1.server == "embedded" && !row.1.is_tls;
-    if options.no_install || plan::rows(options).iter().all(is_own) {
+    if options.no_install || rows.iter().all(is_own) {
         return;
     }
     if let Err(error) = servers::run() {
@@ -95,15 +123,13 @@ fn install_servers(options: &Options) {
     }
 }
 
-/// What is to be measured, and a line about it.
-fn planned(bench: &Bench) -> Vec<Row> {
-    let tools: Vec<&str> = bench.tools.iter().map(tools::Tool::name).collect();
-    let mut rows = plan::rows(&bench.options);
+/// With `--missing` only what is not whole; a line about what remains.
+fn leave_out_what_is_whole(rows: &mut Vec<Row>, bench: &Bench) {
+    let tools: Vec<&str> = bench.tools.iter().map(Tool::name).collect();
     if bench.options.missing {
         rows.retain(|row| !plan::is_whole(row, &tools, &bench.options, &bench.results));
     }
-    term::line(&format!("  {}", plan::about(&rows, tools.len(), &bench.options)));
-    rows
+    term::line(&format!("  {}", plan::about(rows, tools.len(), &bench.options)));
 }
 
 /// All workloads in all their places; answers how many could not be prepared.

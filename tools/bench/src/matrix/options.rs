@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::table::{LATENCIES_MS, SERVERS};
 use crate::peers::{absolute, tool_path};
+use crate::report;
 
 /// Settings of a whole run.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
@@ -20,7 +21,7 @@ pub(crate) struct Options {
     pub(super) only: Vec<String>,
     /// Names of tools; all where absent.
     #[arg(long, value_name = "s3haul,bare,aws", value_delimiter = ',')]
-    pub(super) tools: Option<Vec<String>>,
+    pub(crate) tools: Option<Vec<String>>,
     /// Only these servers.
     #[arg(long, value_delimiter = ',', default_values = SERVERS,
           value_parser = PossibleValuesParser::new(SERVERS))]
@@ -46,28 +47,38 @@ pub(crate) struct Options {
     once_above: Duration,
     /// The command under test; built where absent.
     #[arg(long, value_name = "PATH", value_parser = absolute)]
-    pub(super) binary: Option<PathBuf>,
-    /// The bare sender; found beside the binary or built where absent.
-    #[arg(long, value_name = "PATH", value_parser = absolute)]
-    pub(super) bare: Option<PathBuf>,
-    /// Where another tool is.
-    #[arg(long = "tool-path", value_name = "NAME=PATH", value_parser = tool_path)]
-    pub(super) tool_paths: Vec<(String, PathBuf)>,
+    pub(crate) binary: Option<PathBuf>,
     /// Installs no missing tools.
     #[arg(long)]
-    pub(super) no_install: bool,
+    pub(crate) no_install: bool,
     /// Joins the runs that are there: rows measured again replace theirs.
     #[arg(long)]
     append: bool,
     /// The same, without workloads and places that are whole.
     #[arg(long)]
     pub(super) missing: bool,
-    /// Where the runs are kept; `docs/bench` where absent.
+    /// Where page and runs are kept; `docs/bench` where absent.
     #[arg(long, value_name = "FOLDER", value_parser = absolute)]
-    pub(super) output: Option<PathBuf>,
+    output: Option<PathBuf>,
+}
+
+/// Where programs of others are.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
+pub(crate) struct Programs {
+    /// The bare sender; found beside the binary or built where absent.
+    #[arg(long, value_name = "PATH", value_parser = absolute)]
+    pub(super) bare: Option<PathBuf>,
+    /// Where another tool is.
+    #[arg(long = "tool-path", value_name = "NAME=PATH", value_parser = tool_path)]
+    pub(super) tool_paths: Vec<(String, PathBuf)>,
 }
 
 impl Options {
+    /// Where page and runs are kept.
+    pub(crate) fn output(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(report::folder)
+    }
+
     /// Whether to use TLS where that is said.
     pub(super) fn tls(&self) -> Option<bool> {
         (self.tls || self.no_tls).then_some(self.tls)
@@ -89,7 +100,7 @@ impl Options {
     }
 
     /// Whether a tool is selected.
-    pub(super) fn wants_tool(&self, name: &str) -> bool {
+    pub(crate) fn wants_tool(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name))
     }
 }
@@ -106,26 +117,26 @@ fn latency(text: &str) -> Result<u64> {
     known.with_context(|| format!("there are {LATENCIES_MS:?} (ms)"))
 }
 
-pub(crate) fn scale(text: &str) -> Result<f64> {
+fn scale(text: &str) -> Result<f64> {
     match text.parse() {
         Ok(scale) if scale > 0.0 && scale <= 10.0 => Ok(scale),
         _ => bail!("a number above 0 and up to 10 is needed, such as 0.1"),
     }
 }
 
-pub(crate) fn limit(text: &str) -> Result<Duration> {
+fn limit(text: &str) -> Result<Duration> {
     match seconds(text)? {
         Duration::ZERO => bail!("0 is too small"),
         limit => Ok(limit),
     }
 }
 
-pub(crate) fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
+fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
     text.parse().map(Duration::from_secs)
 }
 
 #[cfg(test)]
-pub(super) fn parse(text: &str) -> Result<Options, clap::Error> {
+pub(crate) fn parse(text: &str) -> Result<Options, clap::Error> {
     use clap::Parser as _;
     #[derive(clap::Parser)]
     struct Line {
@@ -144,15 +155,17 @@ mod tests {
     fn options_are_read() {
         let options = parse(
             "--scale 0.1 --only a,c-noop --tools aws --servers minio --latencies 0,50ms --tls \
-             --rounds 5 --limit 9 --once-above 0 --tool-path s5cmd=/x/s5cmd --output /o \
-             --no-install --missing",
+             --rounds 5 --limit 9 --once-above 0 --output /o --no-install --missing",
         )
         .unwrap();
         assert_eq!(options.scale, Some(0.1));
         assert_eq!(options.latencies_ms, Some(vec![0, 50]));
         assert_eq!((options.tls(), options.rounds, options.no_install), (Some(true), 5, true));
         assert_eq!((options.limit, options.once_above()), (Duration::from_secs(9), None));
-        assert_eq!(options.tool_paths, [("s5cmd".to_owned(), PathBuf::from("/x/s5cmd"))]);
+        assert_eq!(options.output(), PathBuf::from("/o"));
+        let (name, path) = tool_path("s5cmd=/x/s5cmd").unwrap();
+        assert_eq!((name.as_str(), path), ("s5cmd", PathBuf::from("/x/s5cmd")));
+        assert!(tool_path("s5cmd").is_err());
         assert!(options.append() && options.missing && !parse("--append").unwrap().missing);
         assert!(options.wants_tool("aws") && !options.wants_tool("s5cmd"));
     }
@@ -178,7 +191,6 @@ mod tests {
             "--limit 0",
             "--latencies 30",
             "--servers moto",
-            "--tool-path s5cmd",
             "--only",
             "--fast",
         ] {

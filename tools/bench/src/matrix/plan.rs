@@ -2,23 +2,30 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Result, bail};
+
 use super::bare;
-use super::options::Options;
+use super::options::{Options, means};
 use super::results::Results;
 use super::runner::is_last;
-use super::table::{SERVERS, WORKLOADS, Workload};
+use super::table::{SERVERS, Workload};
 use crate::record::{Place, Run};
 
 /// A workload in a place.
-pub(super) type Row = (&'static Workload, Place);
+pub(crate) type Row = (&'static Workload, Place);
 
-/// All that is selected, in the order in which it runs.
-pub(super) fn rows(options: &Options) -> Vec<Row> {
-    let wanted = WORKLOADS.iter().filter(|workload| options.wants(workload.name));
+/// All that is selected, in the order in which it runs. Names that no workload has are errors.
+pub(crate) fn rows(workloads: &'static [Workload], options: &Options) -> Result<Vec<Row>> {
+    let is_known = |only: &str| workloads.iter().any(|workload| means(only, workload.name));
+    if let Some(name) = options.only.iter().find(|name| !is_known(name)) {
+        let names: Vec<&str> = workloads.iter().map(|workload| workload.name).collect();
+        bail!("there is no workload `{name}`, but {}", names.join(", "));
+    }
+    let wanted = workloads.iter().filter(|workload| options.wants(workload.name));
     let places = |workload: &'static Workload| {
         workload.places(options).into_iter().map(move |place| (workload, place))
     };
-    wanted.flat_map(places).collect()
+    Ok(wanted.flat_map(places).collect())
 }
 
 /// Whether each tool has all its runs of these sizes. Not every workload has a bare form.
@@ -34,8 +41,8 @@ pub(super) fn is_whole(row: &Row, tools: &[&str], options: &Options, results: &R
 }
 
 /// Where a run stands among those of several sessions.
-pub(super) fn order(run: &Run) -> (usize, usize, bool, u64) {
-    let workload = WORKLOADS.iter().position(|workload| workload.name == run.workload);
+pub(super) fn order(workloads: &[Workload], run: &Run) -> (usize, usize, bool, u64) {
+    let workload = workloads.iter().position(|workload| workload.name == run.workload);
     let server = SERVERS.iter().position(|server| *server == run.place.server);
     let [workload, server] = [workload, server].map(|place| place.unwrap_or(usize::MAX));
     (workload, server, run.place.is_tls, run.place.latency_ms)
@@ -58,11 +65,16 @@ pub(super) fn about(rows: &[Row], tools: usize, options: &Options) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::WORKLOADS;
     use super::*;
     use crate::record::{Outcome, Unit};
 
     fn options(text: &str) -> Options {
         super::super::options::parse(text).unwrap()
+    }
+
+    fn rows(options: &Options) -> Vec<Row> {
+        super::rows(WORKLOADS, options).unwrap()
     }
 
     fn run(row: &Row, options: &Options, tool: &str, round: u32, wall_s: f64) -> Run {
@@ -112,7 +124,13 @@ mod tests {
             rows.iter().map(|row| run(row, &options, "s3haul", 1, 1.0)).collect();
         let wanted = runs.clone();
         runs.reverse();
-        runs.sort_by_key(order);
+        runs.sort_by_key(|run| order(WORKLOADS, run));
         assert_eq!(runs, wanted);
+    }
+
+    #[test]
+    fn workloads_that_nobody_knows_are_errors() {
+        let told = super::rows(WORKLOADS, &options("--only a,x")).err().unwrap().to_string();
+        assert!(told.starts_with("there is no workload `x`, but a, a-down, b"), "{told}");
     }
 }

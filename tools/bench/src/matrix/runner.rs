@@ -160,10 +160,14 @@ impl Runner<'_> {
     }
 
     fn judge(&self, tool: &Tool, slot: &Slot, ended: &Ended, seen: &Seen) -> Result<Outcome> {
-        let verdict = if tool.is_bare() {
-            bare::check(&self.environment, slot, &seen.printed)?
-        } else {
-            check::check(&self.environment, slot, seen)?
+        let environment = &self.environment;
+        let verdict = match tool {
+            Tool::Bare(_) => bare::check(environment, slot, &seen.printed)?,
+            Tool::Library(_) => match check::reported(environment, &seen.printed)? {
+                Ok(()) => check::check(environment, slot, seen)?,
+                wrong => wrong,
+            },
+            _ => check::check(environment, slot, seen)?,
         };
         Ok(match verdict {
             Ok(()) => Outcome::done(&ended.usage, seen.requests.as_ref().map(Requests::count)),
@@ -191,7 +195,7 @@ pub(super) fn is_last(outcome: &Outcome, options: &Options) -> bool {
 
 fn wanted(tool: &Tool, job: &Job) -> Wanted {
     match job {
-        _ if tool.is_bare() => Wanted::End,
+        _ if matches!(tool, Tool::Bare(_) | Tool::Library(_)) => Wanted::End,
         Job::List(_) => Wanted::Lines,
         Job::Summarize(_) | Job::Version => Wanted::End,
         _ => Wanted::Nothing,
@@ -203,7 +207,7 @@ fn too_long(options: &Options) -> Outcome {
 }
 
 /// How a tool ended and the last thing that it said about it.
-pub(crate) fn failure(ended: &Ended, log: &Path) -> String {
+fn failure(ended: &Ended, log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -211,7 +215,7 @@ pub(crate) fn failure(ended: &Ended, log: &Path) -> String {
 }
 
 /// A message without line breaks, cut where it is long.
-pub(crate) fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     plain.chars().take(MESSAGE_MAX).collect()
 }

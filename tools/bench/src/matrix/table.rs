@@ -20,9 +20,9 @@ pub(super) const ADDED: u64 = 5;
 pub(super) const ADDED_BYTES: u64 = 5 * MIB;
 
 /// A row of the matrix.
-pub(super) struct Workload {
+pub(crate) struct Workload {
     /// Letter and variant.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Share of the published sizes where `--scale` is absent.
     scale: f64,
     /// Latencies of the embedded server where `--latencies` is absent.
@@ -38,7 +38,7 @@ pub(super) struct Workload {
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Job {
+pub(crate) enum Job {
     /// Files to an empty prefix, by the tool's `cp`.
     Upload(Shape),
     /// Objects to an empty folder.
@@ -65,18 +65,26 @@ pub(super) enum Job {
     Summarize(Keys),
     /// `--version`.
     Version,
+    /// A library is imported and makes a client.
+    Start,
+    /// All keys of a bucket, into a `pyarrow.Table`.
+    ListArrow(Keys),
+    /// The same, into a `pandas.DataFrame`.
+    ListPandas(Keys),
+    /// Objects, into memory.
+    Read(Shape),
 }
 
 /// Keys of a bucket that is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Keys {
-    pub(super) layout: Layout,
-    pub(super) count: u64,
+pub(crate) struct Keys {
+    pub(crate) layout: Layout,
+    pub(crate) count: u64,
 }
 
 /// Where the keys come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Layout {
+pub(crate) enum Layout {
     /// A formula of `serve --synthetic`.
     Formula(&'static str),
     /// A key file of [`crate::layouts`].
@@ -100,7 +108,7 @@ const SMALL: Shape = Shape::Numbered { files: 100_000, bytes: KIB };
 const LARGE: Shape = Shape::NumberedLarge { files: 100, bytes: 100 * MIB };
 const MILLION: Shape = Shape::Numbered { files: 1_000_000, bytes: 0 };
 
-const fn row(name: &'static str, scale: f64, job: Job) -> Workload {
+pub(crate) const fn row(name: &'static str, scale: f64, job: Job) -> Workload {
     Workload { name, scale, latencies_ms: NONE, is_tls: false, others: &[], repeats: 1, job }
 }
 
@@ -171,7 +179,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
 
 impl Workload {
     /// What it does at the chosen scale.
-    pub(super) fn job(&self, options: &Options) -> Job {
+    pub(crate) fn job(&self, options: &Options) -> Job {
         self.job.scaled(options.scale.unwrap_or(self.scale))
     }
 
@@ -187,9 +195,10 @@ impl Workload {
         if wanted("embedded") {
             let latencies_ms = options.latencies_ms.as_deref().unwrap_or(self.latencies_ms);
             // A start without a request is the same everywhere.
-            let count = if self.job == Job::Version { 1 } else { latencies_ms.len() };
+            let is_start = matches!(self.job, Job::Version | Job::Start);
+            let count = if is_start { 1 } else { latencies_ms.len() };
             places.extend(latencies_ms.iter().take(count).map(|ms| place("embedded", *ms, false)));
-            if options.tls().unwrap_or(self.is_tls) && self.job != Job::Version {
+            if options.tls().unwrap_or(self.is_tls) && !is_start {
                 places.extend(latencies_ms.iter().map(|ms| place("embedded", *ms, true)));
             }
         }
@@ -216,7 +225,10 @@ impl Job {
             Self::DownloadFile(bytes) => Self::DownloadFile(times(bytes, scale)),
             Self::List(of) => Self::List(keys(of)),
             Self::Summarize(of) => Self::Summarize(keys(of)),
-            Self::UploadFile(_) | Self::Version => self,
+            Self::ListArrow(of) => Self::ListArrow(keys(of)),
+            Self::ListPandas(of) => Self::ListPandas(keys(of)),
+            Self::Read(files) => Self::Read(shape(files)),
+            Self::UploadFile(_) | Self::Version | Self::Start => self,
         }
     }
 
@@ -230,24 +242,28 @@ impl Job {
             | Self::SyncAgain(shape)
             | Self::Copy(shape)
             | Self::Delete(shape)
-            | Self::Tag(shape) => Some(shape),
+            | Self::Tag(shape)
+            | Self::Read(shape) => Some(shape),
             Self::UploadFile(bytes) | Self::DownloadFile(bytes) => {
                 Some(Shape::Large { files: 1, bytes })
             }
-            Self::List(_) | Self::Summarize(_) | Self::Version => None,
+            _ => None,
         }
     }
 
     /// The computed keys that it lists.
     pub(super) fn keys(&self) -> Option<Keys> {
         match *self {
-            Self::List(keys) | Self::Summarize(keys) => Some(keys),
+            Self::List(keys)
+            | Self::Summarize(keys)
+            | Self::ListArrow(keys)
+            | Self::ListPandas(keys) => Some(keys),
             _ => None,
         }
     }
 
     /// What it does, in a line.
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let shape = self.shape().map_or(String::new(), Shape::about);
         match self {
             Self::Upload(_) | Self::UploadFile(_) => format!("{shape}, upload"),
@@ -264,18 +280,22 @@ impl Job {
             Self::List(keys) => format!("{}, listed", keys.about()),
             Self::Summarize(keys) => format!("{}, counted", keys.about()),
             Self::Version => "start and `--version`".to_owned(),
+            Self::Start => "start of the interpreter, import of the library, a client".to_owned(),
+            Self::ListArrow(keys) => format!("{} into a pyarrow.Table", keys.about()),
+            Self::ListPandas(keys) => format!("{} into a pandas.DataFrame", keys.about()),
+            Self::Read(_) => format!("objects of {shape}, read into memory"),
         }
     }
 
     /// How much work it is.
-    pub(super) fn amount(&self) -> (f64, Unit) {
+    pub(crate) fn amount(&self) -> (f64, Unit) {
+        if let Some(keys) = self.keys() {
+            return (float(keys.count) / 1e6, Unit::MillionKeys);
+        }
         let files = self.shape().map_or(Vec::new(), Shape::files);
         let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
         match self {
-            Self::Version | Self::UploadFile(_) => (1.0, Unit::Run),
-            Self::List(keys) | Self::Summarize(keys) => {
-                (float(keys.count) / 1e6, Unit::MillionKeys)
-            }
+            Self::Version | Self::Start | Self::UploadFile(_) => (1.0, Unit::Run),
             Self::DownloadFile(_)
             | Self::Upload(Shape::Large { .. } | Shape::Classes { .. })
             | Self::Download(Shape::Large { .. })

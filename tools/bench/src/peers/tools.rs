@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::call::Line;
 use super::{Search, aws, aws_crt, mc, rclone, s3haul, s3sync, s4cmd, s5cmd};
-use support::install::{self, Environment, Folder, Program};
+use support::install::{Environment, Folder, Program};
 use support::servers::Servers;
 
 /// Where a tool comes from when no path is given.
@@ -208,13 +208,8 @@ impl<'a> Installer<'a> {
     }
 
     fn install_python(&self) -> Result<()> {
-        if self.folder.has_python(&PYTHON) {
-            return Ok(());
-        }
-        ensure!(self.search.install, "not installed");
-        self.folder.create()?;
-        install::need_python()?;
-        self.folder.install_python(&PYTHON)
+        ensure!(self.search.install || self.folder.has_python(&PYTHON), "not installed");
+        self.folder.need_python(&PYTHON)
     }
 
     fn built(&self, program: &Program, build: impl FnOnce() -> Result<()>) -> Result<PathBuf> {

@@ -1,141 +1,126 @@
 //! `python`: the Python package beside other Python libraries, each with its own short script.
 //!
-//! [`workloads`] says what is done, [`libraries`] with what, [`runner`] measures and checks it, and
-//! [`page`] makes `docs/bench/python.md` of the runs. Nothing of the package is built here: it is
-//! installed from the wheel that `make wheel` has built.
+//! These are workloads and tools of [`crate::matrix`], which measures and checks them; [`page`]
+//! makes `docs/bench/python.md` of the runs. Nothing of the package is built here: it is installed
+//! from the wheel that `make wheel` has built.
 
-mod libraries;
 mod page;
-mod runner;
-mod workloads;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use self::runner::{Bench, Runner};
-use crate::matrix::options::{limit, scale, seconds};
-use crate::matrix::results::Results;
-use crate::matrix::tree;
-use crate::peers::absolute;
+use crate::matrix::shape::{KIB, Shape};
+use crate::matrix::table::{Job, Keys, Layout, Workload, row};
+use crate::matrix::{self, Suite, libraries, plan};
+use crate::peers::{self, absolute};
 use crate::{record, report};
-use support::{process, term};
 
 /// Where the runs are kept, beside the page.
-const RUNS_FOLDER: &str = "python";
+pub(crate) const RUNS_FOLDER: &str = "python";
 /// The page.
 const PAGE: &str = "python.md";
 
-/// What is measured, and with what.
+const KEYS: Keys = Keys { layout: Layout::Formula("dates"), count: 1_000_000 };
+const OBJECTS: Shape = Shape::Folders { folders: 10, files: 1000, bytes: 32 * KIB };
+const FILES: Shape = Shape::Folders { folders: 20, files: 1000, bytes: 32 * KIB };
+
+/// All workloads, in the order of the page.
+pub(crate) const WORKLOADS: &[Workload] = &[
+    row("start", 1.0, Job::Start),
+    row("list-arrow", 1.0, Job::ListArrow(KEYS)),
+    row("list-pandas", 1.0, Job::ListPandas(KEYS)),
+    row("read", 1.0, Job::Read(OBJECTS)),
+    row("upload", 1.0, Job::Upload(FILES)),
+    row("download", 1.0, Job::Download(FILES)),
+    row("sync", 1.0, Job::SyncNothing(FILES)),
+];
+
+/// What is measured; the tools are libraries.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Options {
-    /// Share of the sizes.
-    #[arg(long, default_value = "1", value_parser = scale)]
-    scale: f64,
-    /// Rounds that count, behind the warm-up.
-    #[arg(long, default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only these workloads.
-    #[arg(long, value_name = "list-arrow,read", value_delimiter = ',')]
-    only: Vec<String>,
-    /// Only these libraries.
-    #[arg(long, value_name = "s3haul,obstore", value_delimiter = ',')]
-    libraries: Vec<String>,
-    /// What one run may take.
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = limit)]
-    limit: Duration,
-    /// A library whose warm-up takes longer does not run again: that run counts. 0: it runs all
-    /// rounds.
-    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
-    once_above: Duration,
-    /// The command, which is also the server; built where absent.
-    #[arg(long, value_name = "PATH", value_parser = absolute)]
-    binary: Option<PathBuf>,
+#[command(
+    mut_arg("tools", |tools| tools.value_name("s3haul,obstore")),
+    mut_arg("only", |only| only.value_name("list-arrow,read")),
+    mut_arg("limit", |limit| limit.default_value("600")),
+    mut_arg("once_above", |seconds| seconds.default_value("20")),
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    matrix: matrix::Options,
     /// The wheel of the package; that of `make wheel` where absent.
-    #[arg(long, value_name = "PATH", value_parser = absolute)]
+    #[arg(long, value_name = "PATH", value_parser = absolute, conflicts_with = "no_install")]
     wheel: Option<PathBuf>,
-    /// Takes the package and the libraries as they are installed.
-    #[arg(long, conflicts_with = "wheel")]
-    no_install: bool,
-    /// Joins the runs that are there: rows measured again replace theirs.
-    #[arg(long)]
-    append: bool,
-    /// Where page and runs are kept; `docs/bench` where absent.
-    #[arg(long, value_name = "FOLDER", value_parser = absolute)]
-    output: Option<PathBuf>,
 }
 
 /// Runs the benchmark.
-pub(crate) fn run(options: Options) -> Result<()> {
-    let begin = Instant::now();
-    let works = workloads::selected(&options.only)?;
-    let libraries = libraries::selected(&options.libraries)?;
-    let s3haul = s3haul(&options)?;
-    let python = libraries::install(options.wheel.as_deref(), !options.no_install)?;
+pub(crate) fn run(arguments: Arguments) -> Result<()> {
+    let Arguments { matrix: options, wheel } = arguments;
+    let rows = plan::rows(WORKLOADS, &options)?;
+    libraries::check_names(&options)?;
+    let s3haul = peers::ours(options.binary.as_deref())?;
+    let python = libraries::install(wheel.as_deref(), !options.no_install)?;
     let versions = libraries::versions(&python)?;
-    let mut lines = Vec::new();
+    let tools = libraries::tools(&options, &python, &versions, &s3haul)?;
+    let mut about = Vec::new();
     for name in ["Python", "pyarrow", "pandas"] {
         let version = versions.get(name).with_context(|| format!("there is no {name}"))?;
-        lines.push(format!("{name} {version}"));
+        about.push(format!("{name} {version}"));
     }
-    lines.extend(libraries.iter().map(|library| library.line(&versions)));
-    term::heading("bench python: libraries");
-    for line in &lines {
-        term::line(&format!("  {line}"));
-    }
-    let output = options.output.clone().unwrap_or_else(report::folder);
+    let output = options.output();
     let folder = output.join(RUNS_FOLDER);
-    let earlier = if options.append { Results::earlier(&folder)? } else { Vec::new() };
-    report::note(&folder, &lines, !earlier.is_empty())?;
-    let results = Results::create(&folder, earlier)?;
-    let mut bench = Bench { options, libraries, versions, python, s3haul, results };
-    for work in works {
-        run_workload(&mut bench, work)?;
-    }
-    let failed = bench.results.failed;
-    bench.results.finish(order)?;
-    let page = write(&output)?;
-    term::line(&page);
-    let took = term::seconds(begin.elapsed());
-    term::good(&format!("bench: {}, in {took}", output.join(PAGE).display()));
-    if failed > 0 {
-        bail!("{failed} runs failed; their rows say how");
-    }
-    Ok(())
+    let suite = Suite { workloads: WORKLOADS, rows, tools, about, s3haul, folder };
+    suite.run(options, || write(&output))
 }
 
-fn run_workload(bench: &mut Bench, work: workloads::Work) -> Result<()> {
-    term::heading(&format!("{}: {}", work.name(), work.title(bench.options.scale)));
-    let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
-    let folder = scratch.path().join("run");
-    std::fs::create_dir_all(&folder)?;
-    Runner::open(work, bench, &folder)?.run(bench)?;
-    tree::remove(&folder)
-}
-
-/// By workload; runs of one stay as they were made.
-fn order(run: &record::Run) -> usize {
-    let position = workloads::ALL.iter().position(|work| work.name() == run.workload);
-    position.unwrap_or(usize::MAX)
-}
-
-/// Makes the page of the runs that are kept, and returns its tables.
-fn write(output: &Path) -> Result<String> {
+/// Makes the page of the runs that are kept.
+pub(crate) fn write(output: &Path) -> Result<PathBuf> {
     let folder = output.join(RUNS_FOLDER);
     let runs = record::read(&folder.join(report::RUNS))?;
-    let page = page::page(&runs, &report::about(&folder));
-    let path = output.join(PAGE);
-    std::fs::write(&path, &page)
-        .with_context(|| format!("could not write `{}`", path.display()))?;
-    let tables = page.lines().skip_while(|line| !line.starts_with("## "));
-    Ok(tables.collect::<Vec<_>>().join("\n"))
+    let page = output.join(PAGE);
+    std::fs::write(&page, page::page(&report::tables(&runs), &report::about(&folder)))
+        .with_context(|| format!("could not write `{}`", page.display()))?;
+    Ok(page)
 }
 
-fn s3haul(options: &Options) -> Result<PathBuf> {
-    if let Some(binary) = &options.binary {
-        return Ok(binary.clone());
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::record::Unit;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
     }
-    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-cli"]))?;
-    Ok(process::target().join("release/s3haul"))
+
+    fn parse(text: &str) -> Arguments {
+        let words = std::iter::once("python").chain(text.split_whitespace());
+        Line::try_parse_from(words).unwrap().arguments
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_titles_and_follow_the_scale() {
+        let of = |name: &str, text: &str| {
+            let rows = plan::rows(WORKLOADS, &parse(&format!("--only {name} {text}")).matrix);
+            let (workload, _) = rows.unwrap()[0];
+            workload.job(&parse(text).matrix)
+        };
+        assert_eq!(of("read", "").amount(), (10_000.0, Unit::Object));
+        assert_eq!(of("sync", "--scale 0.1").amount(), (2000.0, Unit::Object));
+        assert_eq!(
+            of("list-arrow", "").title(),
+            "1,000,000 keys like `dates` into a pyarrow.Table"
+        );
+        assert_eq!(of("list-pandas", "--scale 0.5").amount(), (0.5, Unit::MillionKeys));
+    }
+
+    #[test]
+    fn a_run_takes_longer_than_one_of_the_matrix() {
+        let patient = parse("").matrix;
+        let hurried = parse("--limit 40 --once-above 3").matrix;
+        assert_ne!(patient, hurried);
+        assert_eq!(patient, parse("--limit 600 --once-above 20").matrix);
+    }
 }

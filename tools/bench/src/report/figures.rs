@@ -13,16 +13,16 @@ pub(super) const BARE_FILES: &str = "bare-files";
 
 /// All runs of a workload.
 #[derive(Debug, Serialize)]
-pub(super) struct Table {
-    pub(super) workload: String,
+pub(crate) struct Table {
+    pub(crate) workload: String,
     pub(super) title: String,
     pub(super) unit: Unit,
-    pub(super) groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// The tools at one place, ours first, then the bare loop, then the rest by wall time.
 #[derive(Debug, Serialize)]
-pub(super) struct Group {
+pub(crate) struct Group {
     pub(super) place: Place,
     /// What was done there: the table's title, unless sizes were others.
     pub(super) title: String,
@@ -31,7 +31,7 @@ pub(super) struct Group {
 
 /// A tool's medians.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(crate) struct Row {
     pub(super) tool: String,
     pub(super) version: Option<String>,
     /// How many units of work each of its runs had.
@@ -44,7 +44,7 @@ pub(super) struct Row {
 
 /// Medians over the rounds. A ratio of 3 means: three times as much as that one.
 #[derive(Debug, Serialize)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     pub(super) rounds: usize,
     pub(super) wall_s: Spread,
     pub(super) cpu_s: Spread,
@@ -53,9 +53,9 @@ pub(super) struct Figures {
     pub(super) peak_mib: f64,
     pub(super) requests: Option<u64>,
     /// Wall time for a unit of work, next to ours.
-    pub(super) wall_to_ours: Option<f64>,
+    pub(crate) wall_to_ours: Option<f64>,
     /// CPU time for a unit of work, next to ours.
-    pub(super) cpu_to_ours: Option<f64>,
+    pub(crate) cpu_to_ours: Option<f64>,
     /// CPU time for a unit of work, next to the bare loop's.
     pub(super) cpu_to_bare: Option<f64>,
     #[serde(skip)]
@@ -64,15 +64,15 @@ pub(super) struct Figures {
 
 /// Least, median and greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Spread {
-    pub(crate) min: f64,
-    pub(crate) median: f64,
-    pub(crate) max: f64,
+pub(super) struct Spread {
+    pub(super) min: f64,
+    pub(super) median: f64,
+    pub(super) max: f64,
 }
 
 impl Spread {
     /// None of no values.
-    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
+    fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
         let middle = values.len() / 2;
@@ -98,13 +98,13 @@ impl Table {
 }
 
 impl Group {
-    pub(super) fn of(&self, tool: &str) -> Option<&Figures> {
+    pub(crate) fn of(&self, tool: &str) -> Option<&Figures> {
         self.rows.iter().find(|row| row.tool == tool)?.figures.as_ref()
     }
 }
 
 /// Tables in the order in which workloads first appear.
-pub(super) fn tables(runs: &[Run]) -> Vec<Table> {
+pub(crate) fn tables(runs: &[Run]) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     for workload in distinct(runs.iter().map(|run| &run.workload)) {
         let ours: Vec<&Run> = runs.iter().filter(|run| run.workload == *workload).collect();

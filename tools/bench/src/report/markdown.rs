@@ -66,7 +66,9 @@ fn ratios(figures: &Figures) -> String {
     format!("{} / {}", times(figures.wall_to_ours), times(figures.cpu_to_ours))
 }
 
-fn section(table: &Table, page: &mut String) {
+/// The table of a workload; where the bare loop has no part in it, without the ratio to that.
+pub(crate) fn section(table: &Table, page: &mut String) {
+    let has_bare = table.groups.iter().any(|group| group.of(BARE).is_some());
     let _ = writeln!(page, "\n## {}: {}", table.workload, escaped(&table.title));
     for group in &table.groups {
         let other =
@@ -74,17 +76,19 @@ fn section(table: &Table, page: &mut String) {
         let _ = write!(page, "\n{}{}:\n\n", place(&group.place), escaped(&other));
         let _ = writeln!(
             page,
-            "| tool | wall s | {} | peak MiB | requests | wall to s3haul | CPU to s3haul | \
-             CPU to bare | |\n|---|---|---|---|---|---|---|---|---|",
-            table.cpu_unit()
+            "| tool | wall s | {} | peak MiB | requests | wall to s3haul | CPU to s3haul |{} |\n\
+             |---|---|---|---|---|---|---|{}---|",
+            table.cpu_unit(),
+            if has_bare { " CPU to bare |" } else { "" },
+            if has_bare { "---|" } else { "" },
         );
         for row in &group.rows {
-            page.push_str(&line(group, row));
+            page.push_str(&line(group, row, has_bare));
         }
     }
 }
 
-fn line(group: &Group, row: &Row) -> String {
+fn line(group: &Group, row: &Row, has_bare: bool) -> String {
     let mut remarks: Vec<String> = row.remark.iter().map(|text| escaped(text)).collect();
     let reference = group.rows.iter().find(|row| row.tool == OURS).map(|row| row.amount);
     if row.figures.is_some() && reference.is_some_and(|amount| amount > row.amount) {
@@ -95,18 +99,20 @@ fn line(group: &Group, row: &Row) -> String {
     }
     let remark = remarks.join("; ");
     let Some(figures) = &row.figures else {
-        return format!("| {} | | | | | | | | {remark} |\n", row.tool);
+        let bare = if has_bare { " |" } else { "" };
+        return format!("| {} | | | | | | |{bare} {remark} |\n", row.tool);
     };
+    let to_bare = if row.tool == BARE { String::new() } else { times(figures.cpu_to_bare) };
     let requests = figures.requests.map_or_else(String::new, term::count);
     format!(
-        "| {} | {} | {} | {:.0} | {requests} | {} | {} | {} | {remark} |\n",
+        "| {} | {} | {} | {:.0} | {requests} | {} | {} |{} {remark} |\n",
         row.tool,
         seconds(figures.wall_s.median),
         short(figures.cpu_each),
         figures.peak_mib,
         times(figures.wall_to_ours),
         times(figures.cpu_to_ours),
-        if row.tool == BARE { String::new() } else { times(figures.cpu_to_bare) },
+        if has_bare { format!(" {to_bare} |") } else { String::new() },
     )
 }
 
@@ -117,12 +123,12 @@ pub(super) fn place(place: &Place) -> String {
 }
 
 /// Seconds, with more digits of few.
-pub(crate) fn seconds(value: f64) -> String {
+fn seconds(value: f64) -> String {
     if value < 0.1 { format!("{value:.4}") } else { format!("{value:.2}") }
 }
 
 /// Three digits or a little more.
-pub(crate) fn short(value: f64) -> String {
+fn short(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),
         value if value >= 10.0 => format!("{value:.1}"),
@@ -145,7 +151,7 @@ fn amount(value: f64) -> String {
 }
 
 /// Text of tools in a table's cell.
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "\\<").replace(['\r', '\n'], " ")
 }
 

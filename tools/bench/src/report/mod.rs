@@ -14,8 +14,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use self::about::About;
-pub(crate) use self::figures::Spread;
-pub(crate) use self::markdown::{escaped, seconds, short, times};
+pub(crate) use self::figures::{Table, tables};
+pub(crate) use self::markdown::{section, times};
 use super::record;
 use support::process;
 
