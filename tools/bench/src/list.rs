@@ -14,11 +14,11 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::usage::{Usage, measure_output};
+use super::usage::{Usage, measure};
 use crate::layouts::{self, KeyFile};
 use crate::peers::{self, absolute};
 use support::server::Server;
@@ -143,11 +143,15 @@ fn measure_run(plan: &Arguments, s3haul: &Path, keys: &KeyFile, concurrency: u64
     let server = Server::start(s3haul, &args)?;
     let before_s = server.cpu_s()?;
     let mut command = list(s3haul, &server, plan, concurrency);
-    let (usage, listed) = measure_output(&mut command, Digest::of)?;
+    let read = |output: Option<ChildStdout>| Digest::of(output.context("it is piped")?);
+    let (ended, listed) = measure(&mut command, Stdio::piped(), None, read)?;
+    if !ended.status.success() {
+        bail!("`s3haul list` failed ({})", ended.status);
+    }
     let (server_cpu_s, server_mib) = (server.cpu_s()? - before_s, server.own_mib());
     server.stop()?;
     let requests = Requests::read(&ledger)?;
-    Ok(Run { usage, listed, requests, server_cpu_s, server_mib })
+    Ok(Run { usage: ended.usage, listed: listed?, requests, server_cpu_s, server_mib })
 }
 
 fn print_run(name: &str, plan: &Arguments, keys: &KeyFile, concurrency: u64, run: &Run) {

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{Signal, killpg};
 use nix::sys::time::TimeValLike;
+use nix::unistd::Pid;
 use support::server::status_kib;
 
 /// Between two looks at a child's memory, for the first while and later at most: a short run ends
@@ -44,35 +46,10 @@ pub(super) struct Ended {
     pub(super) is_cut: bool,
 }
 
-/// Runs a program to its end, alone among this process's children, and reports what it cost. Its
-/// standard output goes to a function, which is called on a thread of its own.
-pub(super) fn measure_output<T: Send>(
-    command: &mut Command,
-    read: impl FnOnce(ChildStdout) -> Result<T> + Send,
-) -> Result<(Usage, T)> {
-    let piped = |output: Option<ChildStdout>| read(output.context("standard output is piped")?);
-    let run = run(command, Stdio::piped(), None, piped)?;
-    let (usage, told) = succeeded(command, run)?;
-    Ok((usage, told?))
-}
-
-/// Runs a program that may fail, and kills it with its process group after this time.
-pub(super) fn measure_within(
-    command: &mut Command,
-    output: Stdio,
-    limit: Duration,
-) -> Result<Ended> {
-    run(command, output, Some(limit), |_| ()).map(|(ended, ())| ended)
-}
-
-fn succeeded<T>(command: &Command, (ended, told): (Ended, T)) -> Result<(Usage, T)> {
-    if !ended.status.success() {
-        bail!("`{}` failed ({})", command.get_program().display(), ended.status);
-    }
-    Ok((ended.usage, told))
-}
-
-fn run<T: Send>(
+/// Runs a program, alone among this process's children, and reports what it cost; kills it with its
+/// process group when its time is over. Where its standard output is piped, that goes to the
+/// function, which is called on a thread of its own.
+pub(super) fn measure<T: Send>(
     command: &mut Command,
     output: Stdio,
     limit: Option<Duration>,
@@ -95,6 +72,8 @@ fn run<T: Send>(
         let wall_s = begin.elapsed().as_secs_f64();
         let cpu_s = children_cpu_s()? - before_s;
         drop(ended);
+        // What a tool leaves behind would hold the pipe, and take part in the next run.
+        kill_group(pid);
         let Ok((peak_mib, is_cut)) = watcher.join() else { bail!("the watcher panicked") };
         let Ok(told) = reader.join() else { bail!("the reader of the output panicked") };
         Ok((Ended { usage: Usage { cpu_s, wall_s, peak_mib }, status: status?, is_cut }, told))
@@ -115,10 +94,15 @@ fn watch(pid: u32, limit: Option<Duration>, end: &Receiver<()>) -> (f64, bool) {
         }
         if !is_cut && limit.is_some_and(|limit| begin.elapsed() > limit) {
             is_cut = true;
-            let group = format!("-{pid}");
-            // Where it has just ended by itself there is nothing to kill.
-            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+            kill_group(pid);
         }
+    }
+}
+
+fn kill_group(pid: u32) {
+    if let Ok(pid) = i32::try_from(pid) {
+        // Where it has ended by itself there is nothing to kill.
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
 }
 
@@ -159,24 +143,34 @@ mod tests {
     fn a_pipeline_is_charged_with_what_its_programs_take() {
         // `true` behind it keeps the shell from becoming the only program.
         let script = format!("sh -c '{WORK}' | cat; true");
-        let (piped, ()) = measure_output(&mut shell(&script), |_| Ok(())).unwrap();
-        assert!(piped.cpu_s > 0.01, "{piped:?}");
-        assert!(piped.peak_mib > 0.1, "{piped:?}");
+        let (ended, ()) = measure(&mut shell(&script), Stdio::null(), None, |_| ()).unwrap();
+        assert!(ended.usage.cpu_s > 0.01, "{ended:?}");
+        assert!(ended.usage.peak_mib > 0.1, "{ended:?}");
     }
 
     #[test]
     fn what_takes_too_long_is_killed_with_its_children() {
         let mut command = shell("sleep 100 | sleep 100; true");
-        let ended = measure_within(&mut command, Stdio::null(), Duration::from_millis(50)).unwrap();
+        let limit = Some(Duration::from_millis(50));
+        let (ended, ()) = measure(&mut command, Stdio::null(), limit, |_| ()).unwrap();
         assert!(ended.is_cut && !ended.status.success(), "{ended:?}");
         assert!(ended.usage.wall_s < 50.0, "{ended:?}");
     }
 
     #[test]
+    fn what_is_left_behind_holds_no_pipe() {
+        let mut command = shell("echo a; sleep 100 & exit 0");
+        let read = |output: Option<ChildStdout>| std::io::read_to_string(output.unwrap()).unwrap();
+        let (ended, told) = measure(&mut command, Stdio::piped(), None, read).unwrap();
+        assert!(ended.status.success() && ended.usage.wall_s < 50.0, "{ended:?}");
+        assert_eq!(told, "a\n");
+    }
+
+    #[test]
     fn a_failure_is_told() {
-        assert!(measure_output(&mut shell("exit 3"), |_| Ok(())).is_err());
-        let ended =
-            measure_within(&mut shell("exit 3"), Stdio::null(), Duration::from_mins(1)).unwrap();
+        let (ended, ()) =
+            measure(&mut shell("exit 3"), Stdio::null(), Some(Duration::from_mins(1)), |_| ())
+                .unwrap();
         assert_eq!((ended.status.code(), ended.is_cut), (Some(3), false));
     }
 }

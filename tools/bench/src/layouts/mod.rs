@@ -10,7 +10,7 @@ mod made;
 mod real;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write as _};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -96,7 +96,7 @@ pub(crate) fn ensure(name: &str, count: u64) -> Result<KeyFile> {
         term::dim(&format!("layouts: making {}", path.display()));
         write(&make(layout, count, &folder)?, &path)?;
     }
-    let count = count_lines(&path)?;
+    let count = count_lines(File::open(&path)?)?;
     Ok(KeyFile { path, count })
 }
 
@@ -147,17 +147,18 @@ fn write(keys: &[String], path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn count_lines(path: &Path) -> Result<u64> {
-    let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
+/// How many lines there are.
+pub(crate) fn count_lines(input: impl Read) -> Result<u64> {
+    let mut input = BufReader::with_capacity(1 << 20, input);
     let mut lines = 0;
     loop {
-        let bytes = file.fill_buf()?;
+        let bytes = input.fill_buf()?;
         if bytes.is_empty() {
             return Ok(lines);
         }
         lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
         let length = bytes.len();
-        file.consume(length);
+        input.consume(length);
     }
 }
 

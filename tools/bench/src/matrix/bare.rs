@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::check::{Printed, Verdict};
+use super::check::Verdict;
 use super::environment::{Environment, Slot, objects};
+use super::output::Printed;
 use super::server::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, Shape};
 use super::table::Job;

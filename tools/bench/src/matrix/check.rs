@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::environment::{Environment, SINGLE_KEY, Slot, added_file, objects};
 use super::ledger::Requests;
 use super::listing::Listing;
+use super::output::Printed;
 use super::server::{KEYS_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, count};
 use super::table::{ADDED, ADDED_BYTES, Job, TOUCHED};
@@ -29,17 +30,6 @@ const SAMPLE_FILES: usize = 8;
 const BEGINNING_BYTES: u64 = 32 * MIB;
 /// Headings and totals that a listing may have beside its keys.
 const LINES_BESIDE_MAX: u64 = 5;
-
-/// What a run printed.
-#[derive(Debug, PartialEq)]
-pub(super) enum Printed {
-    /// Not checked.
-    Unread,
-    /// So many lines.
-    Lines(u64),
-    /// The end of it.
-    End(String),
-}
 
 /// What was seen of a run.
 pub(super) struct Seen {

@@ -4,21 +4,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::bare;
 use super::check::{self, Seen};
 use super::environment::{Environment, Slot};
 use super::ledger::Requests;
 use super::options::Options;
-use super::output::{Reader, Wanted};
+use super::output::Printed;
 use super::results::{self, Results};
 use super::server::TARGET_BUCKET;
 use super::table::Job;
 use super::tools::{Line, Tool};
 use crate::record::{Outcome, Place, Run};
-use crate::usage::{Ended, measure_within};
+use crate::usage::{Ended, measure};
 
 /// Characters of a message that are kept.
 const MESSAGE_MAX: usize = 300;
@@ -116,19 +118,15 @@ impl Runner<'_> {
         }
         let before = self.environment.before(&slot)?;
         self.environment.server.requests()?;
-        let (reader, pipe) = Reader::start(wanted(tool, &self.environment.job))?;
         let log = self.environment.folder().join("stderr.log");
         command.stderr(File::create(&log)?);
-        let ended = measure_within(&mut command, pipe, options.limit);
-        // It holds an end of the pipe.
-        drop(command);
-        let printed = reader.finish()?;
+        let ended = measure_printed(&mut command, tool, &self.environment.job, options.limit);
         let requests = self.environment.server.requests()?;
         let outcome = match ended {
             Err(error) => Outcome::Failed(one_line(&format!("{error:#}"))),
-            Ok(ended) if ended.is_cut => too_long(options),
-            Ok(ended) if !ended.status.success() => Outcome::Failed(failure(&ended, &log)),
-            Ok(ended) => {
+            Ok((ended, _)) if ended.is_cut => too_long(options),
+            Ok((ended, _)) if !ended.status.success() => Outcome::Failed(failure(&ended, &log)),
+            Ok((ended, printed)) => {
                 let seen = Seen { printed, requests, before };
                 self.judge(tool, &slot, &ended, &seen)?
             }
@@ -149,7 +147,7 @@ impl Runner<'_> {
         let Line::Runs(mut command) = tool.line(&self.environment, slot)? else { return Ok(None) };
         let log = self.environment.folder().join("stderr.log");
         command.stderr(File::create(&log)?);
-        let ended = measure_within(&mut command, std::process::Stdio::null(), options.limit)?;
+        let (ended, ()) = measure(&mut command, Stdio::null(), Some(options.limit), |_| ())?;
         Ok(if ended.is_cut {
             Some(too_long(options))
         } else if ended.status.success() {
@@ -193,13 +191,26 @@ pub(super) fn is_last(outcome: &Outcome, options: &Options) -> bool {
     }
 }
 
-fn wanted(tool: &Tool, job: &Job) -> Wanted {
-    match job {
-        _ if matches!(tool, Tool::Bare(_) | Tool::Library(_)) => Wanted::End,
-        Job::List(_) => Wanted::Lines,
-        Job::Summarize(_) | Job::Version => Wanted::End,
-        _ => Wanted::Nothing,
-    }
+/// Measures a run, and keeps of its output what is checked.
+fn measure_printed(
+    command: &mut Command,
+    tool: &Tool,
+    job: &Job,
+    limit: Duration,
+) -> Result<(Ended, Printed)> {
+    let read: fn(ChildStdout) -> Result<Printed> = match (tool, job) {
+        (Tool::Bare(_) | Tool::Library(_), _) | (_, Job::Summarize(_) | Job::Version) => {
+            |output| Printed::end(output)
+        }
+        (_, Job::List(_)) => |output| Printed::lines(output),
+        _ => {
+            let (ended, ()) = measure(command, Stdio::null(), Some(limit), |_| ())?;
+            return Ok((ended, Printed::Unread));
+        }
+    };
+    let read = |output: Option<ChildStdout>| read(output.context("standard output is piped")?);
+    let (ended, printed) = measure(command, Stdio::piped(), Some(limit), read)?;
+    Ok((ended, printed?))
 }
 
 fn too_long(options: &Options) -> Outcome {
