@@ -3,12 +3,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+
+use crate::process;
 
 /// Unit of the times in `/proc/PID/stat`, on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -160,8 +162,69 @@ pub fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
+/// versitygw on a port, with its data in `data` of a folder, and its certificate in `certs` where
+/// it speaks TLS.
+pub fn versitygw(
+    program: &Path,
+    port: u16,
+    folder: &Path,
+    [access_key, secret_key]: [&str; 2],
+    is_secure: bool,
+) -> Result<Command> {
+    let [data, certs, sidecar] = subfolders(folder, ["data", "certs", "sidecar"])?;
+    let mut command = Command::new(program);
+    command.current_dir(folder).args(["--port", &format!("127.0.0.1:{port}")]);
+    command.args(["--access", access_key, "--secret", secret_key]);
+    if is_secure {
+        command.arg("--cert").arg(certs.join("public.crt"));
+        command.arg("--key").arg(certs.join("private.key"));
+    }
+    command.args(["--quiet", "posix"]);
+    if !has_extended_attributes(folder) {
+        command.arg("--sidecar").arg(sidecar);
+    }
+    command.arg(data);
+    Ok(command)
+}
+
+/// `MinIO` in the same way. It speaks TLS where there is a certificate.
+pub fn minio(
+    program: &Path,
+    port: u16,
+    folder: &Path,
+    [access_key, secret_key]: [&str; 2],
+) -> Result<Command> {
+    let [data, certs] = subfolders(folder, ["data", "certs"])?;
+    let mut command = Command::new(program);
+    command.current_dir(folder);
+    command.env("MINIO_ROOT_USER", access_key).env("MINIO_ROOT_PASSWORD", secret_key);
+    command.env("MINIO_UPDATE", "off").env("MINIO_BROWSER", "off");
+    command.args(["server", "--quiet", "--anonymous"]);
+    // Also without TLS: it would look for certificates in the home folder.
+    command.args(["--address", &format!("127.0.0.1:{port}")]).arg("--certs-dir").arg(certs);
+    command.arg(data);
+    Ok(command)
+}
+
+fn subfolders<const N: usize>(folder: &Path, names: [&str; N]) -> Result<[PathBuf; N]> {
+    let folders = names.map(|name| folder.join(name));
+    for folder in &folders {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("could not make `{}`", folder.display()))?;
+    }
+    Ok(folders)
+}
+
+/// An authority (`ca.pem`) and a certificate of it for this machine (`public.crt` and
+/// `private.key`), by a script for the Python of the servers.
+pub fn make_certificates(python: &Path, folder: &Path) -> Result<()> {
+    let mut script = Command::new(python);
+    script.args(["-c", include_str!("../certificates.py")]).arg(folder);
+    process::run_quietly(&mut script).map(drop)
+}
+
 /// Whether files in a folder may have user attributes, which versitygw wants for its metadata.
-pub fn has_extended_attributes(folder: &Path) -> bool {
+fn has_extended_attributes(folder: &Path) -> bool {
     // Python's is the one tool for it that comes with everything else the tests use.
     let python = std::env::var_os("S3HAUL_TEST_PYTHON").unwrap_or_else(|| "python3".into());
     let script = "import os, sys; os.setxattr(sys.argv[1], 'user.probe', b'x')";

@@ -46,11 +46,21 @@ impl Servers {
     /// Variables by which the tests find the programs.
     pub fn test_variables(&self) -> [(&'static str, PathBuf); 4] {
         [
-            ("S3HAUL_TEST_VERSITYGW", self.folder.binary("versitygw")),
-            ("S3HAUL_TEST_MINIO", self.folder.binary("minio")),
-            ("S3HAUL_TEST_PYTHON", self.python_programs().join("python")),
+            ("S3HAUL_TEST_VERSITYGW", self.binary("versitygw")),
+            ("S3HAUL_TEST_MINIO", self.binary("minio")),
+            ("S3HAUL_TEST_PYTHON", self.python()),
             ("S3HAUL_TEST_AWS", self.aws()),
         ]
+    }
+
+    /// A server by its name, whether or not it is installed yet.
+    pub fn binary(&self, name: &str) -> PathBuf {
+        self.folder.binary(name)
+    }
+
+    /// The Python of the environment.
+    pub fn python(&self) -> PathBuf {
+        self.python_programs().join("python")
     }
 
     /// The AWS command, whether or not it is installed yet.

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::server::{Daemon, free_port, has_extended_attributes};
+use support::server::{self, Daemon, free_port};
 use tempfile::TempDir;
 
 use crate::tools;
@@ -143,47 +143,31 @@ impl Kind {
     }
 
     fn command(self, port: u16, folder: &Path) -> Command {
-        let mut command = Command::new(self.program());
-        let address = format!("127.0.0.1:{port}");
-        let (data, certs) = (folder.join("data"), folder.join("certs"));
-        command.env_remove("AWS_PROFILE").current_dir(folder);
+        let (program, keys) = (self.program(), [ACCESS_KEY, SECRET_KEY]);
+        let mut command = Command::new(&program);
         match self {
             Self::EmbeddedMemory | Self::EmbeddedDisk | Self::EmbeddedNull => {
-                command.args(["serve", "--address", &address]);
+                command.args(["serve", "--address", &format!("127.0.0.1:{port}")]);
                 command.env("S3HAUL_SERVE_ACCESS_KEY", ACCESS_KEY);
                 command.env("S3HAUL_SERVE_SECRET_KEY", SECRET_KEY);
                 match self {
                     Self::EmbeddedMemory => command.arg("--memory"),
                     Self::EmbeddedNull => command.arg("--null"),
-                    _ => command.arg(&data),
+                    _ => command.arg(folder.join("data")),
                 };
             }
             Self::Versitygw | Self::VersitygwTls => {
-                command.args(["--port", &address, "--access", ACCESS_KEY, "--secret", SECRET_KEY]);
-                if self.is_secure() {
-                    command.arg("--cert").arg(certs.join("public.crt"));
-                    command.arg("--key").arg(certs.join("private.key"));
-                }
-                command.args(["--quiet", "posix"]);
-                if !has_extended_attributes(folder) {
-                    let sidecar = folder.join("sidecar");
-                    fs::create_dir_all(&sidecar).unwrap();
-                    command.arg("--sidecar").arg(sidecar);
-                }
-                command.arg(&data);
+                let gateway = server::versitygw(&program, port, folder, keys, self.is_secure());
+                command = gateway.unwrap();
             }
             Self::Minio | Self::MinioTls => {
-                command.env("MINIO_ROOT_USER", ACCESS_KEY).env("MINIO_ROOT_PASSWORD", SECRET_KEY);
-                command.env("MINIO_UPDATE", "off").env("MINIO_BROWSER", "off");
-                command.args(["server", "--quiet", "--anonymous", "--address", &address]);
-                // Also without TLS: it would look for certificates in the home folder.
-                command.arg("--certs-dir").arg(&certs);
-                command.arg(&data);
+                command = server::minio(&program, port, folder, keys).unwrap();
             }
             Self::Moto => {
                 command.args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()]);
             }
         }
+        command.env_remove("AWS_PROFILE").current_dir(folder);
         command
     }
 }
@@ -227,7 +211,8 @@ impl Server {
     fn start_in(kind: Kind, folder: TempDir) -> Result<Self, String> {
         fs::create_dir_all(folder.path().join("certs")).map_err(|e| e.to_string())?;
         if kind.is_secure() {
-            make_certificates(&folder.path().join("certs"))?;
+            let (python, certs) = (Kind::Moto.program(), folder.path().join("certs"));
+            server::make_certificates(&python, &certs).map_err(|e| format!("{e:#}"))?;
         }
         let port = free_port().map_err(|e| e.to_string())?;
         let log = folder.path().join("server.log");
@@ -275,13 +260,4 @@ impl Server {
     pub(crate) fn kill(&mut self) {
         self.process = None;
     }
-}
-
-/// An authority `ca.pem` and a certificate of it for this machine, by a script.
-fn make_certificates(folder: &Path) -> Result<(), String> {
-    let mut command = Command::new(Kind::Moto.program());
-    command.args(["-c", include_str!("certificates.py")]).arg(folder);
-    let output = command.output().map_err(|e| e.to_string())?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(()).ok_or(errors)
 }

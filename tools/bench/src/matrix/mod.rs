@@ -8,7 +8,6 @@
 
 mod bare;
 mod check;
-mod daemon;
 mod environment;
 mod ledger;
 pub(crate) mod libraries;

@@ -6,19 +6,24 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::daemon::{self, ACCESS_KEY, SECRET_KEY};
 use super::ledger::{Ledger, Requests};
 use super::listing::Listing;
 use crate::peers::Endpoint;
 use crate::record::Place;
 use support::process;
-use support::server::{Daemon, Server as Embedded};
+use support::server::{self, Daemon, Server as Embedded};
+use support::servers::Servers;
 
 /// Where workloads write to, and where copies come from.
 pub(crate) const TARGET_BUCKET: &str = "bench";
 pub(crate) const SOURCE_BUCKET: &str = "source";
 /// The bucket of computed keys.
 pub(crate) const KEYS_BUCKET: &str = "synthetic";
+
+const ACCESS_KEY: &str = "bench-access-key";
+const SECRET_KEY: &str = "bench-secret-key";
+/// Another process may take a port between our finding it and the server's binding it.
+const ATTEMPTS: usize = 4;
 
 /// What the embedded server keeps.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +61,7 @@ impl Server {
         let server = if place.server == "embedded" {
             Self::embedded(place, store, s3haul, folder, scratch)?
         } else {
-            let (daemon, url) = daemon::start(&place.server, folder)?;
+            let (daemon, url) = start_daemon(&place.server, folder)?;
             let endpoint = Endpoint {
                 url,
                 access_key: ACCESS_KEY.to_owned(),
@@ -97,8 +102,11 @@ impl Server {
         }
         let mut ca_file = None;
         if place.is_tls {
-            make_certificates(folder)?;
-            for (flag, name) in [("--tls-certificate", "server.crt"), ("--tls-key", "server.key")] {
+            server::make_certificates(&Servers::locate().python(), folder).context(
+                "could not make certificates; `cargo xtask servers` installs what it takes",
+            )?;
+            let files = [("--tls-certificate", "public.crt"), ("--tls-key", "private.key")];
+            for (flag, name) in files {
                 args.extend([flag.to_owned(), text(&folder.join(name))?]);
             }
             ca_file = Some(folder.join("ca.pem"));
@@ -210,11 +218,24 @@ fn text(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).with_context(|| format!("`{}` is no UTF-8", path.display()))
 }
 
-/// An authority and a certificate of it for this machine, by a script.
-fn make_certificates(folder: &Path) -> Result<()> {
-    let mut python = Command::new(super::daemon::installed("S3HAUL_TEST_PYTHON"));
-    python.args(["-c", include_str!("certificates.py")]).arg(folder);
-    process::run_quietly(&mut python)
-        .map(drop)
-        .context("could not make certificates; `cargo xtask servers` installs what it takes")
+/// Starts a server of others on a free port, and waits until it answers; gives its address too.
+fn start_daemon(name: &str, folder: &Path) -> Result<(Daemon, String)> {
+    let (program, keys) = (Servers::locate().binary(name), [ACCESS_KEY, SECRET_KEY]);
+    let attempt = || {
+        let port = server::free_port()?;
+        let mut command = match name {
+            "minio" => server::minio(&program, port, folder, keys)?,
+            _ => server::versitygw(&program, port, folder, keys, false)?,
+        };
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let daemon = Daemon::start(&mut command, port, false)?;
+        anyhow::Ok((daemon, format!("http://127.0.0.1:{port}")))
+    };
+    let mut result = attempt();
+    for _ in 1..ATTEMPTS {
+        if result.is_err() {
+            result = attempt();
+        }
+    }
+    result.with_context(|| format!("could not start {name}: `cargo xtask servers` installs it"))
 }

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use support::server::{Daemon, free_port, has_extended_attributes};
+use support::server::{self, Daemon, free_port};
 use support::servers::Servers;
 
 /// Another process may hold the port for a moment.
@@ -57,41 +57,26 @@ impl Kind {
     }
 
     fn program(self, binary: &Path) -> PathBuf {
-        let [(_, versitygw), (_, minio), ..] = Servers::locate().test_variables();
         match self {
             Self::Embedded => binary.to_owned(),
-            Self::Versitygw => versitygw,
-            Self::Minio => minio,
+            Self::Versitygw | Self::Minio => Servers::locate().binary(self.name()),
         }
     }
 
-    fn command(self, binary: &Path, port: u16, folder: &Path) -> Command {
-        let address = format!("127.0.0.1:{port}");
-        let mut command = Command::new(self.program(binary));
-        command.current_dir(folder);
-        let data = folder.join("server");
+    fn command(self, binary: &Path, port: u16, folder: &Path) -> Result<Command> {
+        let (program, keys) = (self.program(binary), [ACCESS_KEY, SECRET_KEY]);
         match self {
             Self::Embedded => {
-                command.args(["serve", "--address", &address]).arg(data);
+                let mut command = Command::new(program);
+                command.args(["serve", "--address", &format!("127.0.0.1:{port}")]);
+                command.current_dir(folder).arg(folder.join("data"));
                 command.env("S3HAUL_SERVE_ACCESS_KEY", ACCESS_KEY);
                 command.env("S3HAUL_SERVE_SECRET_KEY", SECRET_KEY);
+                Ok(command)
             }
-            Self::Versitygw => {
-                command.args(["--port", &address, "--access", ACCESS_KEY, "--secret", SECRET_KEY]);
-                command.args(["--quiet", "posix"]);
-                if !has_extended_attributes(folder) {
-                    command.arg("--sidecar").arg(folder.join("sidecar"));
-                }
-                command.arg(data);
-            }
-            Self::Minio => {
-                command.args(["server", "--quiet", "--address", &address]).arg(data);
-                command.env("MINIO_ROOT_USER", ACCESS_KEY);
-                command.env("MINIO_ROOT_PASSWORD", SECRET_KEY);
-                command.env("MINIO_BROWSER", "off");
-            }
+            Self::Versitygw => server::versitygw(&program, port, folder, keys, false),
+            Self::Minio => server::minio(&program, port, folder, keys),
         }
-        command
     }
 }
 
@@ -107,8 +92,7 @@ pub(super) struct Server {
 impl Server {
     /// Starts a server on an empty folder.
     pub(super) fn start(kind: Kind, binary: &Path, folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder.join("server"))?;
-        fs::create_dir_all(folder.join("sidecar"))?;
+        fs::create_dir_all(folder.join("data"))?;
         let port = free_port()?;
         let (binary, folder) = (binary.to_owned(), folder.to_owned());
         let mut server = Self { kind, binary, folder, port, running: None };
@@ -135,7 +119,7 @@ impl Server {
         for _ in 0..ATTEMPTS {
             let path = self.folder.join("server.log");
             let log = File::options().create(true).append(true).open(path)?;
-            let mut command = self.kind.command(&self.binary, self.port, &self.folder);
+            let mut command = self.kind.command(&self.binary, self.port, &self.folder)?;
             command.stdout(log.try_clone()?).stderr(log);
             match Daemon::start(&mut command, self.port, false) {
                 Ok(daemon) => {

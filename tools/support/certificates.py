@@ -1,4 +1,4 @@
-# Writes ca.pem, server.crt and server.key for this machine into the folder given.
+# Writes ca.pem, public.crt and private.key for this machine into the folder given.
 import datetime
 import ipaddress
 import pathlib
@@ -27,7 +27,7 @@ def signing(authority):
 
 def builder(subject, key, is_authority):
     limits = x509.BasicConstraints(ca=is_authority, path_length=None)
-    made = x509.CertificateBuilder(name("bench authority"), name(subject), key.public_key())
+    made = x509.CertificateBuilder(name("authority"), name(subject), key.public_key())
     made = made.serial_number(x509.random_serial_number())
     made = made.not_valid_before(now - day).not_valid_after(now + day)
     made = made.add_extension(limits, critical=True)
@@ -42,13 +42,13 @@ def builder(subject, key, is_authority):
 authority, server = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
 names = x509.SubjectAlternativeName(
     [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-root = builder("bench authority", authority, True).sign(authority, hashes.SHA256())
+root = builder("authority", authority, True).sign(authority, hashes.SHA256())
 leaf = builder("localhost", server, False).add_extension(names, critical=False)
 leaf = leaf.add_extension(
     x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
 pem = serialization.Encoding.PEM
 (folder / "ca.pem").write_bytes(root.public_bytes(pem))
-(folder / "server.crt").write_bytes(leaf.sign(authority, hashes.SHA256()).public_bytes(pem))
+(folder / "public.crt").write_bytes(leaf.sign(authority, hashes.SHA256()).public_bytes(pem))
 key = server.private_bytes(
     pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-(folder / "server.key").write_bytes(key)
+(folder / "private.key").write_bytes(key)
