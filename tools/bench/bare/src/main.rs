@@ -46,10 +46,8 @@ fn run(options: &Options, server: &Arc<Server>) -> Result<Totals> {
         "get" => run.of(objects::Get::new(options)?),
         "list" => run.of(pages::Pages::new(options)?),
         "sync" => pages::sync(options, &run),
-        "put-parts" => {
-            run.threads(options.large_threads()).of(parts::Upload::new(options, server)?)
-        }
-        "get-parts" => run.threads(options.large_threads()).of(parts::Download::new(options)?),
+        "put-parts" => run.on_all_cores().of(parts::Upload::new(options, server)?),
+        "get-parts" => run.on_all_cores().of(parts::Download::new(options)?),
         other => bail!("unknown operation `{other}`; {}", options::USAGE),
     }
 }

@@ -96,32 +96,25 @@ fn read(mut buffer: Buffer, path: &Path) -> std::io::Result<Lent> {
 
 /// Downloads that are dropped or written to files.
 pub(crate) struct Get {
-    prefix: String,
-    count: u64,
     keys: Vec<String>,
     files: Vec<PathBuf>,
 }
 
 impl Get {
     pub(crate) fn new(options: &Options) -> Result<Self> {
-        let keys: Vec<String> = options.lines()?.iter().map(|key| encoded(key)).collect();
-        let count = if keys.is_empty() { options.count } else { keys.len() as u64 };
-        let files = options.small_files()?;
-        Ok(Self { prefix: encoded(&options.prefix), count, keys, files })
+        let keys = options.lines()?.iter().map(|key| encoded(key)).collect();
+        Ok(Self { keys, files: options.small_files()? })
     }
 }
 
 impl Work for Get {
     fn pieces(&self, _phase: usize) -> u64 {
-        self.count
+        self.keys.len() as u64
     }
 
     async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
         let place = usize::try_from(index)?;
-        let path = match self.keys.get(place) {
-            Some(key) => path(&slot.server, key),
-            None => format!("/{}/{}{index:012}", slot.server.bucket, self.prefix),
-        };
+        let path = path(&slot.server, &self.keys[place]);
         let request = plain(slot, Method::GET, &path, "")?;
         let Some(file) = self.files.get(place) else { return slot.link.exchange(request).await };
         let mut body = slot.link.send(request).await?.into_body();

@@ -7,16 +7,16 @@ use anyhow::{Context, Result, bail};
 /// The operations and their options.
 pub(crate) const USAGE: &str = "usage: bare OP --endpoint URL --bucket B [--prefix P] \
 [--count N] [--size BYTES] [--concurrency C] [--part-size BYTES] [--file PATH]... \
-[--keys FILE] [--paths FILE] [--ca FILE] [--threads N]
+[--keys FILE] [--paths FILE] [--ca FILE]
 
   put        COUNT objects of SIZE from memory; keys are PREFIX and 12 digits, from 0; with PATHS,
              one a line, the files there instead: open, fstat, read, close
-  get        the same keys, or those of KEYS, one a line; bodies are dropped, or with PATHS written
-             to the files there, whose folders exist: open, write, close
+  get        the objects of KEYS, one a line; bodies are dropped, or with PATHS written to the files
+             there, whose folders exist: open, write, close
   put-parts  each FILE, by pread and multipart upload (one PUT where it is no larger than a part);
-             the key is the line of KEYS with its index, or PREFIX and 12 digits
-  get-parts  the objects of KEYS by ranges, by pwrite into the FILE with its index (nowhere where
-             there are no FILEs); a line is a key, or a key, a tab and its size, which spares HEAD
+             keys are PREFIX and 12 digits
+  get-parts  the objects of KEYS by ranges, by pwrite into the FILE with its index; a line is a key,
+             a tab and its size
   list       pages of 1,000 keys below PREFIX: the first, and one after each line of KEYS
   sync       as `list`, and beside it an lstat of each file of the tree FILE
 environment: AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION";
@@ -36,7 +36,6 @@ pub(crate) struct Options {
     pub(crate) keys: Option<PathBuf>,
     pub(crate) paths: Option<PathBuf>,
     pub(crate) ca: Option<PathBuf>,
-    threads: Option<usize>,
     pub(crate) access_key_id: String,
     pub(crate) secret_access_key: String,
     pub(crate) region: String,
@@ -76,17 +75,10 @@ impl Options {
                 "--keys" => self.keys = Some(value.into()),
                 "--paths" => self.paths = Some(value.into()),
                 "--ca" => self.ca = Some(value.into()),
-                "--threads" => self.threads = Some(usize::try_from(number(&flag, &value)?)?),
                 _ => bail!("unknown option `{flag}`; {USAGE}"),
             }
         }
         Ok(())
-    }
-
-    /// Threads for large bodies: one a core by default.
-    pub(crate) fn large_threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.threads.unwrap_or_else(cores).max(1)
     }
 
     /// Lines of the file of keys; none where no file is named.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result, ensure};
 use aws_lc_rs::digest;
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, ETAG, RANGE};
+use http::header::{ETAG, RANGE};
 use http::{HeaderValue, Method};
 
 use crate::body::{Body, Buffer, Piece, READ_BYTES};
@@ -58,17 +58,15 @@ pub(crate) struct Upload {
 
 impl Upload {
     pub(crate) fn new(options: &Options, server: &Server) -> Result<Self> {
-        let keys = options.lines()?;
         let mut sources = Vec::with_capacity(options.files.len());
         for (index, name) in options.files.iter().enumerate() {
             let file =
                 File::open(name).with_context(|| format!("could not open `{}`", name.display()))?;
             let size = file.metadata()?.len();
-            let key = keys.get(index).cloned().unwrap_or_else(|| options.key(index as u64));
             let count = usize::try_from(size.div_ceil(options.part_size))?;
             sources.push(Source {
                 file: Arc::new(file),
-                path: path(server, &encoded(&key)),
+                path: path(server, &encoded(&options.key(index as u64))),
                 size,
                 upload: OnceLock::new(),
                 etags: Mutex::new(vec![String::new(); count]),
@@ -201,56 +199,42 @@ impl Work for Upload {
     }
 }
 
-/// Downloads in two phases: sizes where they are not given, ranges.
+/// Downloads by ranges.
 pub(crate) struct Download {
-    part_size: u64,
     keys: Vec<String>,
-    sizes: Vec<OnceLock<u64>>,
     targets: Vec<File>,
-    parts: OnceLock<Vec<Part>>,
+    parts: Vec<Part>,
 }
 
 impl Download {
     pub(crate) fn new(options: &Options) -> Result<Self> {
-        let lines = options.lines()?;
         let (mut keys, mut sizes) = (Vec::new(), Vec::new());
-        for line in &lines {
-            let (key, size) = line.split_once('\t').unwrap_or((line, ""));
+        for line in options.lines()? {
+            let (key, size) = line.split_once('\t').context("a key without its size")?;
             keys.push(encoded(key));
-            sizes.push(if size.is_empty() { OnceLock::new() } else { size.parse::<u64>()?.into() });
+            sizes.push(size.parse()?);
         }
         let create = |path: &PathBuf| {
             File::create(path).with_context(|| format!("could not create `{}`", path.display()))
         };
         let targets: Vec<File> = options.files.iter().map(create).collect::<Result<_>>()?;
-        ensure!(
-            targets.is_empty() || targets.len() == keys.len(),
-            "{} keys for {} files",
-            keys.len(),
-            targets.len()
-        );
-        let part_size = options.part_size;
-        Ok(Self { part_size, keys, sizes, targets, parts: OnceLock::new() })
+        let files = targets.len();
+        ensure!(files == keys.len(), "{} keys for {files} files", keys.len());
+        Ok(Self { keys, targets, parts: cut(sizes, options.part_size) })
+    }
+}
+
+impl Work for Download {
+    fn pieces(&self, _phase: usize) -> u64 {
+        self.parts.len() as u64
     }
 
-    fn parts(&self) -> &[Part] {
-        let size = |size: &OnceLock<u64>| size.get().copied().unwrap_or(0);
-        self.parts.get_or_init(|| cut(self.sizes.iter().map(size), self.part_size))
+    fn objects(&self) -> u64 {
+        self.keys.len() as u64
     }
 
-    async fn find_size(&self, slot: &mut Slot, index: usize) -> Result<()> {
-        if self.sizes[index].get().is_some() {
-            return Ok(());
-        }
-        let path = path(&slot.server, &self.keys[index]);
-        let request = plain(slot, Method::HEAD, &path, "")?;
-        let answer = slot.link.send(request).await?;
-        let length = answer.headers().get(CONTENT_LENGTH).context("an answer without a length")?;
-        let _ = self.sizes[index].set(length.to_str()?.parse()?);
-        Ok(())
-    }
-
-    async fn fetch(&self, slot: &mut Slot, part: &Part) -> Result<()> {
+    async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
+        let part = &self.parts[usize::try_from(index)?];
         if part.length == 0 {
             return Ok(());
         }
@@ -261,28 +245,10 @@ impl Download {
         let mut body = slot.link.send(request).await?.into_body();
         let mut at = part.offset;
         while let Some(piece) = slot.link.piece(&mut body).await? {
-            if let Some(target) = self.targets.get(part.file) {
-                target.write_all_at(&piece, at)?;
-            }
+            self.targets[part.file].write_all_at(&piece, at)?;
             at += piece.len() as u64;
         }
         ensure!(at == part.offset + part.length, "a range is short");
         Ok(())
-    }
-}
-
-impl Work for Download {
-    const PHASES: usize = 2;
-
-    fn pieces(&self, phase: usize) -> u64 {
-        if phase == 0 { self.keys.len() as u64 } else { self.parts().len() as u64 }
-    }
-
-    async fn step(&self, slot: &mut Slot, phase: usize, index: u64) -> Result<()> {
-        let index = usize::try_from(index)?;
-        match phase {
-            0 => self.find_size(slot, index).await,
-            _ => self.fetch(slot, &self.parts()[index]).await,
-        }
     }
 }

@@ -22,6 +22,11 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// Pieces of a phase. Asked once the phase before has ended.
     fn pieces(&self, phase: usize) -> u64;
 
+    /// How many objects all of it is.
+    fn objects(&self) -> u64 {
+        self.pieces(0)
+    }
+
     /// Does one.
     fn step(
         &self,
@@ -62,8 +67,10 @@ struct Shared<W> {
 }
 
 impl Run<'_> {
-    pub(crate) fn threads(self, threads: usize) -> Self {
-        Self { threads: threads.min(self.concurrency), ..self }
+    /// A thread for each core, for large bodies.
+    pub(crate) fn on_all_cores(self) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { threads: cores.min(self.concurrency), ..self }
     }
 
     /// Does all of it.
@@ -93,7 +100,7 @@ impl Run<'_> {
             totals.into_iter().collect::<Result<Vec<Totals>>>()
         })?;
         Ok(Totals {
-            count: shared.work.pieces(0),
+            count: shared.work.objects(),
             bytes: totals.iter().map(|totals| totals.bytes).sum(),
             requests: totals.iter().map(|totals| totals.requests).sum(),
         })
