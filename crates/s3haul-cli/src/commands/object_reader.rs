@@ -9,7 +9,7 @@ use s3haul_wire::ops::{Conditions, GetObject};
 use s3haul_wire::units::ByteRange;
 use s3haul_wire::{BodyStream, Checksum, Client, Hasher};
 
-/// Times that one object is continued after its connection broke.
+/// Times in a row that one object is continued after its connection broke, without a byte more.
 const RESUMES_MAX: u32 = 5;
 
 /// Reads an object.
@@ -20,7 +20,9 @@ pub struct ObjectReader<'a> {
     body: BodyStream,
     /// Bytes that are still to come.
     left: ByteRange,
+    /// Since the last piece.
     resumes: u32,
+    was_resumed: bool,
     /// What all of its bytes must have; a body that breaks is not held against it by itself.
     whole: Option<(Checksum, Hasher)>,
 }
@@ -37,7 +39,7 @@ impl<'a> ObjectReader<'a> {
             (expected, hasher)
         });
         let (etag, body, left) = (head.etag, answer.body, answer.range);
-        Ok(Self { client, object, etag, body, left, resumes: 0, whole })
+        Ok(Self { client, object, etag, body, left, resumes: 0, was_resumed: false, whole })
     }
 
     /// Bytes that are still to come.
@@ -52,6 +54,9 @@ impl<'a> ObjectReader<'a> {
                 None => return self.verify().err().map(Err),
                 Some(Ok(piece)) => {
                     self.left.start += piece.len() as u64;
+                    if !piece.is_empty() {
+                        self.resumes = 0;
+                    }
                     if let Some((_, hasher)) = &mut self.whole {
                         hasher.update(&piece);
                     }
@@ -64,6 +69,7 @@ impl<'a> ObjectReader<'a> {
                 return Some(Err(error));
             }
             self.resumes += 1;
+            self.was_resumed = true;
             if let Err(error) = self.resume().await {
                 return Some(Err(error));
             }
@@ -72,7 +78,7 @@ impl<'a> ObjectReader<'a> {
 
     /// Holds what came in several answers against the checksum of the object.
     fn verify(&mut self) -> Result<(), Error> {
-        let Some((expected, hasher)) = self.whole.take().filter(|_| self.resumes > 0) else {
+        let Some((expected, hasher)) = self.whole.take().filter(|_| self.was_resumed) else {
             return Ok(());
         };
         let computed = hasher.finish();

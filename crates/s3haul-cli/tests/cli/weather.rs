@@ -136,3 +136,19 @@ fn what_is_continued_is_held_against_the_checksum_of_the_whole() {
     }
     assert!(whole > 0, "some come through");
 }
+
+/// It gave up after five, though each answer had brought some of the object.
+#[test]
+fn an_object_whose_every_answer_is_cut_short_is_read_to_its_end() {
+    let scenario = r#"{"seed": 4, "in_a_row_max": 1000, "faults": [
+        {"fault": "truncate", "probability": 1, "bytes_max": 10000, "requests": ["GetObject"]}
+    ]}"#;
+    let weather = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(weather.path(), scenario).unwrap();
+    let bench = Bench::in_weather(weather.path().to_str().unwrap());
+    let text = text(100_000, 1);
+    bench.file("f", &text);
+    bench.ok("mb s3://box");
+    bench.ok("cp f s3://box/f --quiet");
+    assert!(bench.ok("cat s3://box/f") == text);
+}

@@ -318,7 +318,7 @@ impl ObjectHead {
         let text = |value: Option<&HeaderValue>| value.map(headers::value_text);
         let checksums: Vec<_> = read_checksums(headers).collect();
         let full_object = match found.checksum_type {
-            Some(kind) => kind == "FULL_OBJECT",
+            Some(kind) => kind == FULL_OBJECT,
             // Of an object in parts it may be that of the parts' checksums (moto does not say).
             None => checksums.iter().all(|checksum| {
                 let is_whole = || checksum.algorithm == ChecksumAlgorithm::Crc64Nvme;
@@ -352,6 +352,9 @@ fn is_of_parts(etag: Option<&HeaderValue>) -> bool {
     let (_, count) = etag.rsplit_once('-').unwrap_or_default();
     !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+/// Type of a checksum of the whole object, and not of the checksums of its parts.
+pub(crate) const FULL_OBJECT: &str = "FULL_OBJECT";
 
 /// Prefix of the headers that carry checksums.
 const CHECKSUM_PREFIX: &str = "x-amz-checksum-";

@@ -15,8 +15,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::message::checksum::{Checksum, ChecksumAlgorithm};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
-use crate::message::properties::Protection;
-use crate::message::properties::{CustomerKey, Encryption, ObjectProperties};
+use crate::message::properties::{
+    CustomerKey, Encryption, FULL_OBJECT, ObjectProperties, Protection, read_checksums,
+};
 use crate::message::request::{Expects, Request};
 use crate::message::streamed::Streamed;
 use crate::ops::build::checksum_of;
@@ -167,7 +168,7 @@ impl Client {
         if let Some(algorithm) = input.checksum {
             headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
             if algorithm.is_combinable() {
-                headers.fixed(&headers::CHECKSUM_TYPE, "FULL_OBJECT");
+                headers.fixed(&headers::CHECKSUM_TYPE, FULL_OBJECT);
             }
         }
         input.properties.write(&mut headers)?;
@@ -256,7 +257,7 @@ impl Client {
             return Err(request.blamed(Error::new(ErrorKind::Server, message)));
         }
         let sent = sent.filter(|sent| Some(sent.algorithm) == checksum);
-        Self::check_stored(&request, sent.as_ref(), &answer.headers)?;
+        Self::check_stored(&request, sent.as_ref(), read_checksums(&answer.headers))?;
         let told = self.written(answer);
         let checksum = told.checksum.or(sent);
         Ok(CompletedPart { part_number: input.part_number, etag: told.etag, checksum, size })
@@ -289,7 +290,7 @@ impl Client {
         let mut headers = Headers::with_capacity(8);
         if let Some(checksum) = input.full_object_checksum {
             headers.text(checksum.algorithm.header(), &checksum.value)?;
-            let kind = if checksum.is_composite() { "COMPOSITE" } else { "FULL_OBJECT" };
+            let kind = if checksum.is_composite() { "COMPOSITE" } else { FULL_OBJECT };
             headers.fixed(&headers::CHECKSUM_TYPE, kind);
         }
         if let Some(size) = input.object_size {
@@ -307,6 +308,10 @@ impl Client {
         match self.call(&request).await {
             Ok(answer) => {
                 let written = self.written_document(&request, &answer)?;
+                if self.document(&request, &answer)?.text_of("ChecksumType") == FULL_OBJECT {
+                    let stored = written.checksum.clone();
+                    Self::check_stored(&request, input.full_object_checksum, stored)?;
+                }
                 if answer.attempts > 1 {
                     self.prove(&input, &written).await?;
                 }

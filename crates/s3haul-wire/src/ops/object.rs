@@ -9,7 +9,7 @@ use crate::message::answer::Answer;
 use crate::message::checksum::{Checksum, ChecksumAlgorithm, ChecksumMode};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::{DigestPlan, Payload};
-use crate::message::properties::{CustomerKey, ObjectHead, ObjectProperties};
+use crate::message::properties::{CustomerKey, ObjectHead, ObjectProperties, read_checksums};
 use crate::message::request::{Expects, Request};
 use crate::net::body::BodyStream;
 use crate::units::{ByteRange, hex};
@@ -247,7 +247,7 @@ impl Client {
         match self.call(&request).await {
             Ok(answer) => {
                 let sent = request.payload.digests().checksum.as_ref();
-                Self::check_stored(&request, sent, &answer.headers)?;
+                Self::check_stored(&request, sent, read_checksums(&answer.headers))?;
                 self.confirm(&request, protection, &answer.headers).await?;
                 Ok(self.written(answer))
             }

@@ -349,6 +349,31 @@ async fn errors_in_200_answers_are_errors() {
     assert_eq!(client.complete_multipart(complete(&[])).await.unwrap().etag, "\"m-1\"");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_completion_whose_checksum_is_answered_otherwise_has_failed() {
+    let sent =
+        Checksum { algorithm: ChecksumAlgorithm::Crc64Nvme, value: "M3eFcAZSQlc=".to_owned() };
+    for (value, kind, is_right) in [
+        ("M3eFcAZSQlc=", "FULL_OBJECT", true),
+        ("AAAAAAAAAAA=", "FULL_OBJECT", false),
+        // That of the parts' checksums, or it is not said of what.
+        ("AAAAAAAAAAA=", "COMPOSITE", true),
+        ("AAAAAAAAAAA=", "", true),
+    ] {
+        let world = World::new(move |_| {
+            Reply::ok(&format!(
+                "<CompleteMultipartUploadResult><ETag>&quot;m-1&quot;</ETag>\
+                 <ChecksumCRC64NVME>{value}</ChecksumCRC64NVME>\
+                 <ChecksumType>{kind}</ChecksumType></CompleteMultipartUploadResult>"
+            ))
+        });
+        let input = CompleteMultipart { full_object_checksum: Some(&sent), ..complete(&[]) };
+        let result = client(&world).complete_multipart(input).await;
+        let failed = result.err().map(|error| error.kind());
+        assert_eq!(failed, (!is_right).then_some(ErrorKind::Integrity), "{value} {kind}");
+    }
+}
+
 fn complete(parts: &[CompletedPart]) -> CompleteMultipart<'_> {
     CompleteMultipart {
         bucket: "b",

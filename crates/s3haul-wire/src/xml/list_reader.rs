@@ -250,9 +250,15 @@ fn page_of(root: &Element, decode: &Decoder, rows: Rows) -> Result<ListPage> {
     }
     let mut page = rows.entries.finish().ok_or_else(malformed)?;
     page.common_prefixes = rows.common_prefixes;
-    page.is_truncated = flag(root.text_of("IsTruncated"))?;
+    let token = root.filled("NextContinuationToken");
+    page.is_truncated = match root.text_of("IsTruncated") {
+        // The token says that there is more. To take the page for the last one would make
+        // `sync --delete` remove what follows.
+        "" => token.is_some(),
+        said => flag(said)?,
+    };
     // The token of version 2 is opaque, the marker of version 1 is a key.
-    page.next_token = match root.filled("NextContinuationToken") {
+    page.next_token = match token {
         Some(token) => Some(token),
         None => decode.filled(root, "NextMarker")?,
     };

@@ -196,6 +196,21 @@ fn unusual_pages_are_read_as_xml_is() {
 }
 
 #[test]
+fn a_page_with_a_token_is_not_the_last_one_unless_it_says_so() {
+    let token = "<NextContinuationToken>t</NextContinuationToken>";
+    for (elements, is_truncated) in [
+        (String::new(), false),
+        (token.to_owned(), true),
+        (format!("<IsTruncated></IsTruncated>{token}"), true),
+        (format!("<IsTruncated>true</IsTruncated>{token}"), true),
+        (format!("<IsTruncated>false</IsTruncated>{token}"), false),
+    ] {
+        let xml = format!("<ListBucketResult>{elements}</ListBucketResult>");
+        assert_eq!(objects(xml.as_bytes()).unwrap().is_truncated, is_truncated, "{xml}");
+    }
+}
+
+#[test]
 fn entries_written_alike_leave_no_elements() {
     let entry = "<Contents><Key>a</Key><Size>1</Size></Contents>";
     let entries = entry.repeat(crate::xml::document::ELEMENTS_MAX);
