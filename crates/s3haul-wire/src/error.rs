@@ -281,6 +281,11 @@ impl Error {
         self.kind() == ErrorKind::NotFound && self.code() != "NoSuchBucket"
     }
 
+    /// Whether a condition failed only after an earlier attempt, which may have been carried out.
+    pub fn is_retried_refusal(&self) -> bool {
+        self.kind() == ErrorKind::PreconditionFailed && self.effort().attempts > 1
+    }
+
     /// Attempts and time spent.
     pub fn effort(&self) -> Effort {
         self.0.effort

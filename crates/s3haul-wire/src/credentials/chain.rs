@@ -199,7 +199,7 @@ impl Chain {
     ) -> BoxFuture<'a, Result<Option<Credential>>> {
         Box::pin(async move {
             let Some(profile) = files.profile(name) else {
-                return self.web_identity(None, depth).await;
+                return self.web_identity(files, None, depth).await;
             };
             // As in botocore, the keys of a source profile go before its role, and a token goes
             // before both.
@@ -212,7 +212,7 @@ impl Chain {
             {
                 return self.role(files, name, &profile, role_arn, depth).await.map(Some);
             }
-            if let Some(found) = self.web_identity(Some(&profile), depth).await? {
+            if let Some(found) = self.web_identity(files, Some(&profile), depth).await? {
                 return Ok(Some(found));
             }
             self.plain(files, &profile).await
@@ -222,9 +222,9 @@ impl Chain {
     /// SSO, credentials file, process, config file.
     async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
         if sso::is_configured(profile) {
-            let amazon = self.amazon(Some(profile));
-            let oidc = self.service_endpoint(("SSO_OIDC", "sso_oidc"), Some(profile))?;
-            let portal = self.service_endpoint(("SSO", "sso"), Some(profile))?;
+            let amazon = self.amazon(files);
+            let oidc = self.service_endpoint(("SSO_OIDC", "sso_oidc"), files)?;
+            let portal = self.service_endpoint(("SSO", "sso"), files)?;
             return sso::provide(&self.context, files, profile, [oidc, portal], &amazon)
                 .await
                 .map(Some);
@@ -233,7 +233,7 @@ impl Chain {
             return Ok(Some(keys.into()));
         }
         if let Some(session) = profile.get("login_session") {
-            return self.login(profile, session).await.map(Some);
+            return self.login(files, session).await.map(Some);
         }
         if let Some(command) = profile.get("credential_process") {
             return process::run(&self.context, command).await.map(Some);
@@ -241,14 +241,10 @@ impl Chain {
         Ok(profile.config_keys()?.map(Credential::from))
     }
 
-    async fn login(&self, profile: &Profile, session: &str) -> Result<Credential> {
-        let amazon = || {
-            format!(
-                "https://{}",
-                sign_in_host(&self.amazon(Some(profile)), &self.sts_region(Some(profile)))
-            )
-        };
-        let configured = self.service_endpoint(("SIGNIN", "signin"), Some(profile))?;
+    async fn login(&self, files: &ConfigFiles, session: &str) -> Result<Credential> {
+        let amazon =
+            || format!("https://{}", sign_in_host(&self.amazon(files), &self.sts_region(files)));
+        let configured = self.service_endpoint(("SIGNIN", "signin"), files)?;
         let endpoint = configured.unwrap_or_else(amazon);
         let folder = self.variable("AWS_LOGIN_CACHE_DIRECTORY");
         login::provide(&self.context, session, folder.as_deref(), &endpoint).await
@@ -266,11 +262,11 @@ impl Chain {
             return Err(failed("Infinite loop in credential configuration detected"));
         }
         let source = self.role_source(files, name, profile, depth);
+        let parameters = role_parameters(profile, role_arn);
         let Some(serial) = profile.get("mfa_serial") else {
-            let parameters = role_parameters(profile, role_arn);
-            return self.assume(profile, &source.await?, parameters).await;
+            return self.assume(files, &source.await?, parameters).await;
         };
-        let found = self.role_with_code(profile, role_arn, serial, source).await?;
+        let found = self.role_with_code(files, parameters, serial, source).await?;
         self.has_session.store(true, Ordering::Relaxed);
         Ok(found)
     }
@@ -283,7 +279,21 @@ impl Chain {
         profile: &Profile,
         depth: usize,
     ) -> Result<Credential> {
+        let credential_source = profile.get("credential_source");
         if let Some(source) = profile.get("source_profile") {
+            if credential_source.is_some() {
+                let message = format!(
+                    "The profile \"{name}\" contains both source_profile and credential_source."
+                );
+                return Err(failed(message));
+            }
+            if files.profile(source).is_none() {
+                let message = format!(
+                    "The source_profile \"{source}\" referenced in the profile \"{name}\" does \
+                     not exist."
+                );
+                return Err(failed(message));
+            }
             let found = if source == name {
                 let keys = profile.shared_keys()?;
                 if keys.is_some() { keys } else { profile.config_keys()? }.map(Credential::from)
@@ -293,7 +303,7 @@ impl Chain {
             found.ok_or_else(|| {
                 failed(format!("The source_profile \"{source}\" must have credentials."))
             })
-        } else if let Some(source) = profile.get("credential_source") {
+        } else if let Some(source) = credential_source {
             self.credential_source(files, source).await
         } else {
             // The profile's own keys are not those of the role.
@@ -304,12 +314,11 @@ impl Chain {
     /// A role that asks for an MFA code: the session that is kept, or a new one.
     async fn role_with_code(
         &self,
-        profile: &Profile,
-        role_arn: &str,
+        files: &ConfigFiles,
+        mut parameters: Vec<(&str, &str)>,
         serial: &str,
         source: impl Future<Output = Result<Credential>>,
     ) -> Result<Credential> {
-        let mut parameters = role_parameters(profile, role_arn);
         parameters.push(("SerialNumber", serial));
         let session = Session::new(&self.context, &parameters)?;
         let is_in_use = self.has_session.load(Ordering::Relaxed);
@@ -335,7 +344,7 @@ impl Chain {
             (Err(error), None) => return Err(error),
         };
         parameters.push(("TokenCode", &code));
-        let found = self.assume(profile, &source, parameters).await?;
+        let found = self.assume(files, &source, parameters).await?;
         session.keep(&found).await;
         Ok(found)
     }
@@ -350,12 +359,18 @@ impl Chain {
         found.ok_or_else(|| failed(format!("No credentials found in credential_source: {source}")))
     }
 
-    fn sts_region(&self, profile: Option<&Profile>) -> String {
+    /// The profile that the caller or the environment names. It says where services are, whichever
+    /// profile's role or token is sent there.
+    fn selected(&self, files: &ConfigFiles) -> Option<Profile> {
+        files.profile(self.profile_name().as_deref().unwrap_or("default"))
+    }
+
+    fn sts_region(&self, files: &ConfigFiles) -> String {
         self.region
             .clone()
             .or_else(|| self.variable("AWS_REGION"))
             .or_else(|| self.variable("AWS_DEFAULT_REGION"))
-            .or_else(|| profile.and_then(|profile| profile.get("region")).map(str::to_owned))
+            .or_else(|| self.selected(files)?.get("region").map(str::to_owned))
             .unwrap_or_else(|| DEFAULT_REGION.to_owned())
     }
 
@@ -364,8 +379,10 @@ impl Chain {
     pub(super) fn service_endpoint(
         &self,
         (variable, section): (&str, &str),
-        profile: Option<&Profile>,
+        files: &ConfigFiles,
     ) -> Result<Option<String>> {
+        let selected = self.selected(files);
+        let profile = selected.as_ref();
         let ignored = self
             .variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
             .or_else(|| profile?.get("ignore_configured_endpoint_urls").map(str::to_owned));
@@ -390,38 +407,41 @@ impl Chain {
     }
 
     /// Which endpoints of Amazon's are used. Those of S3 may be dual-stack while others are not.
-    fn amazon(&self, profile: Option<&Profile>) -> EndpointConfig {
+    fn amazon(&self, files: &ConfigFiles) -> EndpointConfig {
         let dualstack = self
             .variable("AWS_USE_DUALSTACK_ENDPOINT")
-            .or_else(|| profile?.get("use_dualstack_endpoint").map(str::to_owned))
+            .or_else(|| self.selected(files)?.get("use_dualstack_endpoint").map(str::to_owned))
             .is_some_and(|value| value.eq_ignore_ascii_case("true"));
         EndpointConfig { dualstack, fips: self.fips, ..EndpointConfig::default() }
     }
 
-    fn sts(&self, profile: Option<&Profile>) -> Result<Sts<'_>> {
-        let region = self.sts_region(profile);
-        let amazon = || format!("https://{}/", service_host(&self.amazon(profile), "sts", &region));
-        let configured = self.service_endpoint(("STS", "sts"), profile)?;
+    fn sts(&self, files: &ConfigFiles) -> Result<Sts<'_>> {
+        let region = self.sts_region(files);
+        let amazon = || format!("https://{}/", service_host(&self.amazon(files), "sts", &region));
+        let configured = self.service_endpoint(("STS", "sts"), files)?;
         let endpoint = configured.unwrap_or_else(amazon);
         Ok(Sts { context: &self.context, region, endpoint })
     }
 
     async fn assume(
         &self,
-        profile: &Profile,
+        files: &ConfigFiles,
         source: &Credential,
         mut parameters: Vec<(&str, &str)>,
     ) -> Result<Credential> {
-        if profile.get("role_session_name").is_none() {
+        // Last, and not where the parameters are made: a kept session is found by those that are
+        // configured.
+        if parameters.iter().all(|(name, _)| *name != "RoleSessionName") {
             parameters.push(("RoleSessionName", SESSION_NAME));
         }
-        self.sts(Some(profile))?.assume(source, &parameters).await
+        self.sts(files)?.assume(source, &parameters).await
     }
 
     /// The role of a token. Unless a profile was named, each value of the environment goes before
     /// that of the profile.
     async fn web_identity(
         &self,
+        files: &ConfigFiles,
         profile: Option<&Profile>,
         depth: usize,
     ) -> Result<Option<Credential>> {
@@ -446,7 +466,7 @@ impl Chain {
             ("RoleSessionName", session.as_deref().unwrap_or(SESSION_NAME)),
             ("WebIdentityToken", token.trim()),
         ];
-        self.sts(profile)?.assume_with_token(&parameters).await.map(Some)
+        self.sts(files)?.assume_with_token(&parameters).await.map(Some)
     }
 
     async fn container(&self) -> Result<Option<Credential>> {
@@ -489,7 +509,7 @@ impl Chain {
         if is_disabled {
             return Ok(None);
         }
-        let profile = files.profile(self.profile_name().as_deref().unwrap_or("default"));
+        let profile = self.selected(files);
         let setting = |variable: &str, name: &str| {
             let own = || profile.as_ref()?.get(name).map(str::to_owned);
             self.variable(variable).or_else(own)

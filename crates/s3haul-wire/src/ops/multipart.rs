@@ -7,9 +7,7 @@ use http::{HeaderMap, Method};
 use md5::{Digest as _, Md5};
 
 use super::build::{delete, get, quick, range_text, slow};
-use super::object::{
-    Conditions, CopySource, Expected, HeadObject, Written, is_retried_refusal, quoted_hex,
-};
+use super::object::{Conditions, CopySource, Expected, HeadObject, Written, quoted_hex};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::checksum::{Checksum, ChecksumAlgorithm};
@@ -438,7 +436,7 @@ fn may_mean_trailer(error: &Error) -> bool {
 /// may have completed it.
 fn is_completed_before(error: &Error) -> bool {
     let gone = error.code() == "NoSuchUpload" && error.effort().attempts > 1;
-    gone || is_retried_refusal(error)
+    gone || error.is_retried_refusal()
 }
 
 /// `ETag` that S3 gives to an object of these parts: the MD5 of their MD5s. `None` where the

@@ -251,7 +251,7 @@ impl Client {
                 self.confirm(&request, protection, &answer.headers).await?;
                 Ok(self.written(answer))
             }
-            Err(error) if input.conditions.are_any() && is_retried_refusal(&error) => {
+            Err(error) if input.conditions.are_any() && error.is_retried_refusal() => {
                 let mut payload = request.payload.clone();
                 let plan = DigestPlan { md5: true, checksum, ..DigestPlan::default() };
                 payload.digest(plan);
@@ -334,11 +334,6 @@ impl Expected {
             self.checksum.as_ref().is_some_and(|checksum| head.checksums.contains(checksum));
         self.size.is_none_or(|size| size == head.size) && (same_etag || same_checksum)
     }
-}
-
-/// Whether a condition failed only after an earlier attempt, which may have been carried out.
-pub(super) fn is_retried_refusal(error: &Error) -> bool {
-    error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1
 }
 
 /// Bytes as a quoted hexadecimal number, which is how an `ETag` shows an MD5.

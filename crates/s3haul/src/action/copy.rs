@@ -17,7 +17,7 @@ use crate::engine::copy_props::{CopyPlan, inherit};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::object::{
-    changed, conditions_of, has_no_conditions, head_at, is_missing, refuse_unexpected,
+    changed, conditions_of, has_no_conditions, head_at, refuse_unexpected,
 };
 use crate::engine::remove_object::finish_move;
 use crate::engine::server_copy::assemble;
@@ -180,7 +180,7 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
         let is_either = settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed;
         let is_there = is_either && {
             let found = head_at(engine, Place::Target, &action.target_key, None).await;
-            !found.is_err_and(|error| is_missing(&error))
+            !found.is_err_and(|error| error.is_missing_object())
         };
         return Err(if is_there { error } else { source_replaced(error) });
     }
@@ -191,13 +191,13 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
 /// Whether a condition on the target failed only because an attempt whose answer was lost had made
 /// the copy: just before, the target was as the condition has it ([`refuse_unexpected`]).
 async fn is_in_place(engine: &Engine, action: &CopyAction, error: &Error) -> bool {
-    let is_refused = error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1;
     let has_condition = action.expected.is_some() || engine.settings.no_overwrite;
-    if !has_condition || !is_refused {
+    // What is copied onto itself has the ETag of its source without a copy.
+    if !has_condition || !error.is_retried_refusal() || is_onto_itself(engine, action) {
         return false;
     }
     let found = head_at(engine, Place::Target, &action.target_key, None).await;
-    found.is_ok_and(|found| found.etag == action.etag)
+    found.is_ok_and(|found| found.etag == action.etag && found.size == action.size)
 }
 
 /// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.

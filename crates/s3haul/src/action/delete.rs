@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::action::queue::{Action, Planned};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::{DetachOnDrop, Tasks};
-use crate::engine::object::{head_at, is_missing, refuse_changed};
+use crate::engine::object::{head_at, refuse_changed};
 use crate::engine::remove_object::{
     answered, is_gone, removal_kind, remove_checked, replaced, send_removal,
 };
@@ -171,7 +171,7 @@ async fn still_expected(
         for (result, action) in join_all(looked).await.into_iter().zip(group) {
             match result {
                 Ok(()) => kept.push(action),
-                Err(error) if is_missing(&error) => conclude(engine, place, action, Ok(())),
+                Err(error) if error.is_missing_object() => conclude(engine, place, action, Ok(())),
                 Err(error) => conclude(engine, place, action, Err(error)),
             }
         }

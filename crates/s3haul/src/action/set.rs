@@ -107,7 +107,7 @@ async fn copy_onto_itself(
     let expected = expected(head);
     if must_copy_in_parts(head.size) {
         return match copy_parts(engine, key, (head, expected), properties).await {
-            Err(error) if is_retried_refusal(&error) && is_changed(engine, key).await => Ok(()),
+            Err(error) if error.is_retried_refusal() && is_changed(engine, key).await => Ok(()),
             Err(error) if error.kind() == ErrorKind::PreconditionFailed => {
                 Err(replaced().with_source(error))
             }
@@ -147,7 +147,7 @@ async fn copy_onto_itself(
             let message = "the server seems not to have this storage class or encryption";
             return Err(Error::new(ErrorKind::Request, message).with_source(error));
         }
-        Err(error) if is_retried_refusal(&error) && is_changed(engine, key).await => {}
+        Err(error) if error.is_retried_refusal() && is_changed(engine, key).await => {}
         Err(error) => return Err(source_replaced(error)),
     }
     Ok(())
@@ -162,12 +162,6 @@ fn replaced() -> Error {
 fn expected(head: &ObjectHead) -> Box<Expected> {
     let state = State { size: head.size, etag: head.etag.clone(), ..State::default() };
     Expected::new(state.clone(), TargetState::Found(state))
-}
-
-/// Whether a condition failed only after an attempt whose answer was lost: that may have been
-/// carried out, and then the state that was held on to is gone.
-fn is_retried_refusal(error: &Error) -> bool {
-    error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1
 }
 
 /// Whether a copy would find nothing to change any more.

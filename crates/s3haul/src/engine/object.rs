@@ -42,11 +42,6 @@ pub(crate) async fn head_at(
     engine.send(|| place.client(engine).head_object(input)).await
 }
 
-/// Whether an object is not there, though its bucket is.
-pub(crate) fn is_missing(error: &Error) -> bool {
-    error.is_missing_object()
-}
-
 /// One `PutObject`.
 pub(crate) async fn put(
     engine: &Engine,
@@ -172,8 +167,8 @@ pub(crate) async fn refuse_unexpected(
             }
         };
         return match (target, found) {
-            (TargetState::Missing, Err(error)) if is_missing(&error) => Ok(()),
-            (_, Err(error)) if !is_missing(&error) => Err(error),
+            (TargetState::Missing, Err(error)) if error.is_missing_object() => Ok(()),
+            (_, Err(error)) if !error.is_missing_object() => Err(error),
             (TargetState::Found(state), Ok(head)) if state.is_object(head.size, &head.etag) => {
                 Ok(())
             }

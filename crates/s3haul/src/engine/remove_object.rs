@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::DetachOnDrop;
-use crate::engine::object::{head_at, is_missing};
+use crate::engine::object::head_at;
 use crate::event::{ActionKind, ObjectEvent};
 use s3haul_wire::error::Error;
 use s3haul_wire::error::ErrorKind;
@@ -123,7 +123,7 @@ pub(crate) async fn remove_checked(
         return Err(error);
     }
     match head_at(engine, place, key, None).await {
-        Err(error) if is_missing(&error) => Ok(()),
+        Err(error) if error.is_missing_object() => Ok(()),
         Ok(found) if found.etag == etag && !is_refused => {
             remove_one(engine, place, key, None, None).await
         }

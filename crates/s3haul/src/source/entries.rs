@@ -8,7 +8,7 @@ use super::report::ReportStream;
 use super::versions::version_of_source;
 use super::walk::FileStream;
 use crate::engine::core::Engine;
-use crate::engine::object::{head, is_missing};
+use crate::engine::object::head;
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
@@ -201,7 +201,7 @@ async fn named_object(job: &Prepared, engine: &Engine) -> Result<Option<SourceBa
 /// Headers of the one object that a command names.
 async fn find(engine: &Engine, key: &str, version_id: Option<&str>) -> Result<ObjectHead> {
     head(engine, key, version_id).await.map_err(|error| {
-        if !is_missing(&error) {
+        if !error.is_missing_object() {
             return error;
         }
         let service = ServiceError {

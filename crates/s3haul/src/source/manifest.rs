@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use super::entries::Pass;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::{head, head_at, is_missing};
+use crate::engine::object::{head, head_at};
 use crate::entry::{EntryBatch, SourceBatch, listed_as};
 use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
@@ -258,13 +258,13 @@ async fn batch_of(
             }
             Err(error) => {
                 if let (Pass::Learn, false, Some(chooser)) =
-                    (pass, is_missing(&error), &job.chooser)
+                    (pass, error.is_missing_object(), &job.chooser)
                 {
                     // It may be there, and then nothing may be written over it.
                     Chooser::learn_name(chooser, &entry.key);
                 }
                 let error = match error {
-                    missing if is_missing(&missing) => {
+                    missing if missing.is_missing_object() => {
                         match earlier.has_moved(job, engine, &entry).await {
                             Ok(true) => return None,
                             Ok(false) => missing,
@@ -318,7 +318,7 @@ async fn is_at_target(job: &Prepared, engine: &Engine, entry: &ManifestEntry) ->
     let size = match job.plan.action {
         ActionKind::Copy => {
             match head_at(engine, Place::Target, &job.target_key(relative), None).await {
-                Err(error) if is_missing(&error) => None,
+                Err(error) if error.is_missing_object() => None,
                 head => Some(head?.size),
             }
         }
@@ -342,7 +342,7 @@ fn size_of_file(path: &Path) -> Result<Option<u64>> {
 
 /// Reports an object whose HEAD request failed. Removing what is not there is a success.
 fn report_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
-    if is_missing(&error) && job.plan.action == ActionKind::Delete {
+    if error.is_missing_object() && job.plan.action == ActionKind::Delete {
         return;
     }
     let relative = key.strip_prefix(job.source_key()).unwrap_or_default();

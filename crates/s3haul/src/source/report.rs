@@ -18,7 +18,7 @@ use futures_util::future::join_all;
 
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
-use crate::engine::object::{changed, head, is_missing};
+use crate::engine::object::{changed, head};
 use crate::entry::{
     EntryBatch, Preselected, SourceBatch, facts_of_file, facts_of_object, listed_as,
 };
@@ -402,7 +402,7 @@ async fn object<'a>(
             let is_taken = is_still_moved(job, engine, named, (place.relative, &facts));
             Ok(is_taken.then(|| Row { place, head: Some(Box::new(head)), name, expected }))
         }
-        Err(error) if is_missing(&error) => {
+        Err(error) if error.is_missing_object() => {
             engine.report.warning(warning::skipping(&named.source, GONE));
             Ok(None)
         }

@@ -15,7 +15,7 @@ use super::listing::{NameListing, NamesRequest, disorder};
 use super::walk::FileStream;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::{head_at, is_missing};
+use crate::engine::object::head_at;
 use crate::entry::{Entry, EntryBatch, OwnedEntry, Root};
 use crate::fs::{FileBatch, FileInfo, WalkOptions, collapse};
 use crate::plan::conditions::Conditions;
@@ -46,7 +46,7 @@ pub(crate) struct Pair {
 pub(crate) async fn target_object(engine: &Engine, key: &str) -> Result<Option<OwnedEntry>> {
     match head_at(engine, Place::Target, key, None).await {
         Ok(head) => OwnedEntry::of_head((key, None, &head)).map(Some),
-        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) if error.is_missing_object() => Ok(None),
         Err(error) => Err(error),
     }
 }

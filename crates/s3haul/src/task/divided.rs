@@ -10,7 +10,7 @@ use crate::action::queue::{Action, Queue, Screened, start};
 use crate::action::upload::send_portion as upload_portion;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::{head, head_at, is_missing};
+use crate::engine::object::{head, head_at};
 use crate::engine::parts::upload_part_size;
 use crate::event::ActionKind;
 use crate::fs::FileInfo;
@@ -102,7 +102,7 @@ impl Divisible for CopyAction {
 
     async fn is_gone(&self, engine: &Engine) -> bool {
         let found = head(engine, &self.source_key, self.version_id.as_deref()).await;
-        found.is_err_and(|error| is_missing(&error))
+        found.is_err_and(|error| error.is_missing_object())
     }
 
     async fn looked_up(self, engine: &Engine) -> Self {

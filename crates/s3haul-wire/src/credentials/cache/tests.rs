@@ -264,6 +264,51 @@ async fn roles_are_had_from_the_service_that_is_configured() {
     );
 }
 
+/// The first role of a chain was asked for at Amazon's service, for its profile names no other.
+#[tokio::test]
+async fn the_selected_profile_says_where_all_roles_of_a_chain_are_had() {
+    let config = "[profile base]\nregion=eu-west-3\n\
+                  [profile middle]\nrole_arn=arn:aws:iam::123456789012:role/m\n\
+                  source_profile=base\nregion=eu-west-1\nservices=middle\n\
+                  [services middle]\nsts =\n  endpoint_url=http://sts.middle\n\
+                  [profile local]\nrole_arn=arn:aws:iam::123456789012:role/t\n\
+                  source_profile=middle\nservices=local\n\
+                  [services local]\nsts =\n  endpoint_url=http://sts.local\n\
+                  [profile amazon]\nrole_arn=arn:aws:iam::123456789012:role/t\n\
+                  source_profile=middle\nregion=us-west-2\n";
+    let keys = "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n";
+    for (profile, expected) in
+        [("local", "http://sts.local"), ("amazon", "https://sts.us-west-2.amazonaws.com/")]
+    {
+        let home = Home::new().file(".aws/config", config).file(".aws/credentials", keys);
+        let home = home.set("AWS_PROFILE", profile);
+        assert_eq!(home.key(None).await.unwrap(), "STSKEY0123456789");
+        let seen = home.seen.lock().unwrap();
+        assert_eq!(seen.len(), 2, "{seen:?}");
+        assert!(seen.iter().all(|(url, _)| url.starts_with(expected)), "{profile}: {seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn roles_with_two_sources_or_a_missing_one_are_refused() {
+    let config = "[profile two]\nrole_arn=arn:aws:iam::123456789012:role/t\n\
+                  source_profile=base\ncredential_source=Environment\n\
+                  [profile gone]\nrole_arn=arn:aws:iam::123456789012:role/t\n\
+                  source_profile=absent\n";
+    let keys = "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n";
+    let home = Home::new().file(".aws/config", config).file(".aws/credentials", keys);
+    for (profile, expected) in [
+        ("two", "The profile \"two\" contains both source_profile and credential_source."),
+        (
+            "gone",
+            "The source_profile \"absent\" referenced in the profile \"gone\" does not exist.",
+        ),
+    ] {
+        assert_eq!(home.key(Some(profile)).await.unwrap_err().to_string(), expected);
+    }
+    assert!(home.seen.lock().unwrap().is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn roles_are_asked_for_again_where_there_are_too_many_requests() {
     let home = Home::new()

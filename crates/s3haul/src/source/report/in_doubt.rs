@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::engine::core::Engine;
-use crate::engine::object::{head, is_missing};
+use crate::engine::object::head;
 use crate::entry::{Entry, OwnedEntry};
 use crate::event::{ObjectEvent, Outcome};
 use crate::job::names::Named;
@@ -129,7 +129,7 @@ async fn source_of(engine: &Engine, named: &Named, planned: &State) -> Source {
                 let version_id = name.version_id.as_deref();
                 Some(OwnedEntry::of_head((&name.key, version_id, &head)).ok())
             }
-            Err(error) if is_missing(&error) => None,
+            Err(error) if error.is_missing_object() => None,
             _ => Some(None),
         },
         Location::Stream => Some(None),

@@ -19,7 +19,7 @@ use super::{
 use crate::action::queue::{Action, Planned as _, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::{changed, head, head_at, is_missing};
+use crate::engine::object::{changed, head, head_at};
 use crate::entry::{Entry, ObjectEntry, facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, collapse, warning};
@@ -71,7 +71,7 @@ pub(crate) async fn is_still_taken(
     if is_included && (place.version_id.is_some() || !conditions.needs_facts()) {
         return true;
     }
-    let meets = async || {
+    let meets = async || -> Result<bool> {
         if !is_included {
             return Ok(false);
         }
@@ -81,7 +81,7 @@ pub(crate) async fn is_still_taken(
     let why = match meets().await {
         Ok(true) => return true,
         Ok(false) => LEFT_OUT,
-        Err(error) if is_missing(&error) => GONE,
+        Err(error) if error.is_missing_object() => GONE,
         Err(error) => {
             engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
             return false;
@@ -344,7 +344,7 @@ impl Removal for DeleteAction {
                 let (key, size, etag) = (name.key.clone(), head.size, head.etag);
                 Ok(Some((Self { key, size, etag, ..Self::default() }, is_taken)))
             }
-            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) if error.is_missing_object() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -513,7 +513,7 @@ async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<b
         }
         (Location::Object(name), None) => match head(engine, &name.key, None).await {
             Ok(_) => Ok(true),
-            Err(error) if is_missing(&error) => Ok(false),
+            Err(error) if error.is_missing_object() => Ok(false),
             Err(error) => Err(error),
         },
         (Location::Stream, _) => Ok(true),
