@@ -229,6 +229,7 @@ async fn transfer(world: &World, spec: TransferSpec) -> s3haul::Result<Summary> 
 }
 
 async fn first_run(plan: &Plan, journals: &Path) -> Struck {
+    let begun = std::time::Instant::now();
     let sim = SimServer::builder()
         .bucket("bucket")
         .virtual_clock(true)
@@ -239,6 +240,9 @@ async fn first_run(plan: &Plan, journals: &Path) -> Struck {
         .unwrap();
     let world = world(&sim, plan);
     lay_out(plan, &calm(&sim, plan), &world).await;
+    // The journal has the time of the machine, on which laying out may take long: the server's clock
+    // must not be behind it.
+    tokio::time::advance(begun.elapsed()).await;
     let journal = Journal::new(JournalRequest {
         folder: journals.to_owned(),
         command: "job".to_owned(),
