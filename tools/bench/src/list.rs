@@ -20,7 +20,7 @@ use anyhow::{Context, Result, bail};
 
 use super::usage::{Usage, measure};
 use crate::layouts::{self, KeyFile};
-use crate::peers::{self, absolute};
+use crate::peers::absolute;
 use support::server::Server;
 use support::{process, term};
 
@@ -100,7 +100,7 @@ fn list(s3haul: &Path, server: &Server, plan: &Arguments, concurrency: u64) -> C
 }
 
 fn run_real(plan: &Arguments) -> Result<()> {
-    let s3haul = peers::ours(plan.binary.as_deref())?;
+    let s3haul = process::s3haul(plan.binary.as_deref(), true)?;
     term::heading(&format!(
         "list-bench: latency {} ms{}; time of the requests, CPU and memory of the client",
         plan.latency_ms,

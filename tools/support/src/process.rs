@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::term;
 
@@ -71,6 +71,19 @@ pub fn strict(command: &mut Command) -> &mut Command {
 /// shares its dependencies with the tests.
 pub fn optimised(command: &mut Command) -> &mut Command {
     command.args(["--config", "tools/optimised.toml"]).env("CARGO_INCREMENTAL", "0")
+}
+
+/// Our own command: this one, else the one of the release profile or an optimised one of the
+/// development profile, which is built.
+pub fn s3haul(binary: Option<&Path>, is_release: bool) -> Result<PathBuf> {
+    if let Some(binary) = binary {
+        ensure!(binary.is_file(), "there is no `{}`", binary.display());
+        return Ok(std::path::absolute(binary)?);
+    }
+    term::line("building s3haul");
+    let mut build = cargo(&["build", "--quiet", "-p", "s3haul-cli"]);
+    run(if is_release { build.arg("--release") } else { optimised(&mut build) })?;
+    Ok(target().join(if is_release { "release" } else { "debug" }).join("s3haul"))
 }
 
 /// Runs a program with its output shown; fails when it does.

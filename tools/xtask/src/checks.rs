@@ -29,26 +29,29 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", extents: BOTH, run: tidy::run },
     Step { name: "clippy", extents: &[Extent::Quick], run: clippy },
     Step { name: "build and install", extents: &[Extent::Full], run: build_and_install },
-    Step { name: "budgets", extents: &[Extent::Full], run: budgets::check },
+    Step { name: "budgets", extents: &[Extent::Full], run: || budgets::run(false) },
     Step { name: "test", extents: &[Extent::Full], run: test_programs::run },
 ];
 
 const BOTH: &[Extent] = &[Extent::Quick, Extent::Full];
 
-/// Runs the steps; stops at the first that fails unless `--keep-going` is given.
-pub(crate) fn run(extent: Extent, args: &[String]) -> Result<()> {
-    let keep_going = match args {
-        [] => false,
-        [flag] if flag == "--keep-going" => true,
-        _ => bail!("only `--keep-going` may follow"),
-    };
+/// Options of both.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Go on past the first failure
+    #[arg(long)]
+    keep_going: bool,
+}
+
+/// Runs the steps; stops at the first that fails unless told otherwise.
+pub(crate) fn run(extent: Extent, arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
     let mut failed = Vec::new();
     for step in STEPS.iter().filter(|step| step.extents.contains(&extent)) {
         if let Err(error) = run_step(step) {
             term::error(&format!("{}: {error:#}", step.name));
             failed.push(step.name);
-            if !keep_going {
+            if !arguments.keep_going {
                 break;
             }
         }

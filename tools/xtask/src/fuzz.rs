@@ -8,33 +8,31 @@ use anyhow::{Context, Result, bail};
 
 use support::{process, term};
 
-/// Seconds a target by default.
-const SECONDS: u64 = 60;
 /// Seconds that one input may take, and megabytes.
 const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
 /// Bytes of an input: long ones are for the tests.
 const LENGTH_MAX: &str = "-max_len=32768";
 
-/// Runs one target or all of them: `[NAME] [--seconds N]`. What is found new goes to
-/// `target/fuzz/corpus`, what fails to `fuzz/artifacts`.
-pub(crate) fn run(args: &[String]) -> Result<()> {
+/// Which targets, and for how long.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Names of targets; all of them where none is given
+    names: Vec<String>,
+    /// Seconds a target
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+}
+
+/// Runs targets. What is found new goes to `target/fuzz/corpus`, what fails to `fuzz/artifacts`.
+pub(crate) fn run(Arguments { names, seconds }: &Arguments) -> Result<()> {
     let known = targets()?;
-    let (mut chosen, mut seconds) = (Vec::new(), SECONDS);
-    let mut rest = args.iter();
-    while let Some(argument) = rest.next() {
-        if argument == "--seconds" {
-            let value = rest.next().context("`--seconds` needs a value")?;
-            seconds = value.parse().with_context(|| format!("`{value}` is no number"))?;
-        } else if known.contains(argument) {
-            chosen.push(argument.clone());
-        } else {
-            bail!("`{argument}` is no target; these are: {}", known.join(", "));
-        }
+    if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+        bail!("`{name}` is no target; these are: {}", known.join(", "));
     }
     check_tools()?;
-    for target in if chosen.is_empty() { &known } else { &chosen } {
+    for target in if names.is_empty() { &known } else { names } {
         term::heading(&format!("fuzz: {target} for {seconds} s"));
-        process::run(&mut command(target, seconds)?)?;
+        process::run(&mut command(target, *seconds)?)?;
     }
     Ok(())
 }
@@ -92,13 +90,9 @@ mod tests {
 
     #[test]
     fn what_is_no_target_is_told_with_those_that_are() {
-        let told = |args: &[&str]| {
-            let args: Vec<_> = args.iter().map(|&arg| arg.to_owned()).collect();
-            run(&args).unwrap_err().to_string()
-        };
-        assert!(told(&["rain"]).starts_with("`rain` is no target; these are: answers, "));
-        assert!(told(&["xml", "--seconds"]).contains("needs a value"));
-        assert!(told(&["--seconds", "many"]).contains("`many`"));
+        let arguments = Arguments { names: vec!["rain".to_owned()], seconds: 1 };
+        let told = run(&arguments).unwrap_err().to_string();
+        assert!(told.starts_with("`rain` is no target; these are: answers, "), "{told}");
     }
 
     #[test]

@@ -20,50 +20,100 @@ mod soak;
 mod test_programs;
 mod tidy;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use clap::{Parser, Subcommand};
 use support::{process, servers, term};
 
-const USAGE: &str = "\
-Development tasks.
+/// Development tasks.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
 
-Usage: cargo xtask <TASK>
+#[derive(Subcommand)]
+enum Task {
+    /// Format, tidy and clippy: what `test` looks for first
+    Check(checks::Arguments),
+    /// All that must pass before a change lands
+    Test(checks::Arguments),
+    /// Random tests for as long as wanted: commands next to the real aws, whole jobs, kills
+    Soak(soak::Arguments),
+    /// Licences, banned crates, sources, advisories
+    Deny,
+    /// The fuzz targets under libFuzzer
+    Fuzz(fuzz::Arguments),
+    /// The module graph, and style rules that clippy does not know
+    Tidy,
+    /// Install the servers and peers of the tests into target/servers
+    Servers,
+    /// What check-server finds on them, into docs/services.md
+    Services {
+        /// Another service, with the credentials of the environment
+        #[arg(long, value_name = "NAME=VERSION=URL")]
+        add: Option<String>,
+    },
+    /// Instructions of the hot paths next to tools/xtask/budgets.json
+    Budgets {
+        /// Write the table
+        #[arg(long)]
+        bless: bool,
+    },
+    /// The Python package: a wheel, its types and its tests
+    Python,
+    /// The pictures of docs/html.md, in a headless Chromium, and that of the dashboard in
+    /// docs/metrics.md, over a run that a Prometheus scrapes
+    Screenshots,
+    /// The Python package as it is released, into target/wheels
+    Wheel,
+    /// What a release consists of, into target/dist
+    Dist(dist::Arguments),
+    /// A man page for each command, into target/man
+    Man,
+    /// The documentation as a site, by mdbook, into target/site
+    Docs,
+    /// A real session as docs/terminal.svg
+    Picture(Binary),
+    /// A tour of the command against its own server, checked byte for byte
+    Demo(Binary),
+    /// Published workloads with every tool beside ours, into docs/bench; or a benchmark by its name
+    #[command(disable_help_flag = true)]
+    Bench(PassedOn),
+    /// Listing of many layouts: requests, time, CPU; `bench list` by another name
+    #[command(disable_help_flag = true)]
+    ListBench(PassedOn),
+    /// Install the tools that we are measured against into target/peers
+    #[command(disable_help_flag = true)]
+    Peers(PassedOn),
+}
 
-Tasks:
-  check [--keep-going]    format, tidy and clippy: what `test` looks for first
-  test [--keep-going]     all that must pass before a change lands
-  soak [OPTION]...        random commands next to the real aws: --sequences, --seed, --server;
-                          or whole jobs in simulated weather: --jobs, --seed, --canary BUG;
-                          or real kills: --kill [N], --seed, --server embedded|versitygw, --binary;
-                          or jobs on a Ray cluster of this machine: --cluster [ROUNDS]
-  deny                    licences, banned crates, sources, advisories
-  fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
-  tidy                    the module graph, and style rules that clippy does not know
-  servers                 install the servers and peers of the tests into target/servers
-  services [--add NAME=VERSION=URL]
-                          what check-server finds on them, into docs/services.md
-  peers [OPTION]...       install the tools that we are measured against into target/peers
-  budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
-  python                  the Python package: a wheel, its types and its tests
-  screenshots             the pictures of docs/html.md, in a headless Chromium, and that of the
-                          dashboard in docs/metrics.md, over a run that a Prometheus scrapes
-  wheel                   the Python package as it is released, into target/wheels
-  dist [OPTION]           what a release consists of, into target/dist; --check tries each package
-                          in a clean root, --reproduce builds again elsewhere and compares
-  man                     a man page for each command, into target/man
-  docs                    the documentation as a site, by mdbook, into target/site
-  picture                 a real session as docs/terminal.svg
-  demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
-  bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
-                          --scale, --only, --tools, --servers, --latencies, …; --help has them
-  bench NAME [OPTION]...  a benchmark by its name: put, list, python
-  list-bench [OPTION]...  listing of many layouts: requests, time, CPU; `bench list` by another name
-";
+/// The command that a task runs.
+#[derive(clap::Args)]
+struct Binary {
+    /// A command that is built already
+    #[arg(long, value_name = "PATH")]
+    binary: Option<PathBuf>,
+}
+
+/// What the program of the benchmarks reads itself.
+#[derive(clap::Args)]
+struct PassedOn {
+    /// `--help` has them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
+}
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let result = if rustdoc::is_asked_for() { rustdoc::run(&args) } else { run(&args) };
+    let result = if rustdoc::is_asked_for() {
+        rustdoc::run(&std::env::args().skip(1).collect::<Vec<_>>())
+    } else {
+        run(Arguments::parse().task)
+    };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -73,49 +123,33 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: &[String]) -> Result<()> {
-    let (task, rest) = match args.split_first() {
-        Some((task, rest)) => (task.as_str(), rest),
-        None => ("help", args),
-    };
+fn run(task: Task) -> Result<()> {
     match task {
-        "check" => checks::run(checks::Extent::Quick, rest),
-        "test" => checks::run(checks::Extent::Full, rest),
-        "soak" => soak::run(rest),
-        "fuzz" => fuzz::run(rest),
-        "deny" => no_arguments(rest).and_then(|()| deny::run()),
-        "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
-        "servers" => no_arguments(rest).and_then(|()| servers::run()),
-        "services" => services::run(rest),
-        "peers" => bench(&["peers"], rest),
-        "python" => no_arguments(rest).and_then(|()| python::test()),
-        "screenshots" => no_arguments(rest).and_then(|()| python::screenshots()),
-        "wheel" => no_arguments(rest).and_then(|()| python::wheel().map(drop)),
-        "dist" => dist::run(rest),
-        "budgets" => budgets::run(rest),
-        "docs" => no_arguments(rest).and_then(|()| docs::site()),
-        "picture" => picture::run(rest),
-        "man" => no_arguments(rest).and_then(|()| docs::man()),
-        "demo" => demo::run(rest),
-        "bench" => bench(&[], rest),
-        "list-bench" => bench(&["list"], rest),
-        "help" | "--help" | "-h" => {
-            term::line(USAGE.trim_end());
-            Ok(())
-        }
-        _ => bail!("unknown task `{task}`\n\n{USAGE}"),
+        Task::Check(arguments) => checks::run(checks::Extent::Quick, &arguments),
+        Task::Test(arguments) => checks::run(checks::Extent::Full, &arguments),
+        Task::Soak(arguments) => soak::run(&arguments),
+        Task::Deny => deny::run(),
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
+        Task::Tidy => tidy::run(),
+        Task::Servers => servers::run(),
+        Task::Services { add } => services::run(add.as_deref()),
+        Task::Budgets { bless } => budgets::run(bless),
+        Task::Python => python::test(),
+        Task::Screenshots => python::screenshots(),
+        Task::Wheel => python::wheel().map(drop),
+        Task::Dist(arguments) => dist::run(&arguments),
+        Task::Man => docs::man(),
+        Task::Docs => docs::site(),
+        Task::Picture(Binary { binary }) => picture::run(binary.as_deref()),
+        Task::Demo(Binary { binary }) => demo::run(binary.as_deref()),
+        Task::Bench(PassedOn { options }) => bench(&[], &options),
+        Task::ListBench(PassedOn { options }) => bench(&["list"], &options),
+        Task::Peers(PassedOn { options }) => bench(&["peers"], &options),
     }
 }
 
 /// The program of the benchmarks, in the folder that we were called from.
-fn bench(name: &[&str], args: &[String]) -> Result<()> {
+fn bench(name: &[&str], options: &[OsString]) -> Result<()> {
     let mut cargo = process::bench_cargo("run", &["-q", "--"]);
-    process::run(cargo.args(name).args(args).current_dir(std::env::current_dir()?))
-}
-
-fn no_arguments(args: &[String]) -> Result<()> {
-    match args.first() {
-        Some(argument) => bail!("unexpected argument `{argument}`"),
-        None => Ok(()),
-    }
+    process::run(cargo.args(name).args(options).current_dir(std::env::current_dir()?))
 }

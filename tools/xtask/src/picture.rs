@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use support::server::Server;
 use support::{process, term};
@@ -36,13 +36,9 @@ fill:#d8dee9;white-space:pre}\
 @media (prefers-reduced-motion:no-preference){g text{opacity:0;animation:s .01s forwards}}\
 @keyframes s{to{opacity:1}}";
 
-/// Runs the session and draws it; `--binary PATH` takes a command that is built already.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let binary = match args {
-        [] => build()?,
-        [flag, path] if flag == "--binary" => std::path::absolute(path)?,
-        _ => bail!("only `--binary PATH` may follow"),
-    };
+/// Runs the session with this command, or one that is built, and draws it.
+pub(crate) fn run(binary: Option<&Path>) -> Result<()> {
+    let binary = process::s3haul(binary, false)?;
     let scratch = tempfile::Builder::new().prefix("s3haul-picture-").tempdir()?;
     make_files(scratch.path()).context("could not make the files")?;
     let server = Server::start(&binary, &["--memory"])?;
@@ -67,11 +63,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     fs::write(process::root().join(FILE), drawn(&lines))?;
     term::line(&format!("{} lines in {FILE}", lines.len()));
     Ok(())
-}
-
-fn build() -> Result<PathBuf> {
-    process::run(&mut process::cargo(&["build", "-q", "-p", "s3haul-cli"]))?;
-    Ok(process::target().join("debug").join("s3haul"))
 }
 
 /// What a camera has after three months.

@@ -37,9 +37,6 @@ const FOR_DASHBOARD: &str = "matplotlib==3.11.2";
 /// The tests on Ray.
 const ON_RAY: &str = "tests/test_ray.py";
 
-/// How often what is lost is lost in a soak, by default.
-const ROUNDS: u64 = 20;
-
 /// How much a soak on Ray moves, where the environment does not say otherwise.
 const SOAK: [(&str, &str); 3] = [
     ("S3HAUL_TEST_RAY_KEYS", "2000000"),
@@ -105,14 +102,9 @@ pub(crate) fn test() -> Result<()> {
     })
 }
 
-/// `soak --cluster [ROUNDS]`: the tests on Ray, with more of everything and the package as it is
-/// released.
-pub(crate) fn soak(args: &[String]) -> Result<()> {
-    let rounds = match args {
-        [] => ROUNDS,
-        [rounds] => rounds.parse().with_context(|| format!("`{rounds}` is no number"))?,
-        _ => bail!("`soak --cluster` takes a number of rounds and nothing else"),
-    };
+/// The tests on Ray, with so many rounds of what is lost, more of everything and the package as it
+/// is released.
+pub(crate) fn soak(rounds: u64) -> Result<()> {
     let python = environment()?;
     install::install_wheel(&python, &build(&python, "release", "soak", &[])?)?;
     let mut tests = tests_of(&python, ON_RAY);

@@ -1,17 +1,12 @@
 //! `services`: writes the matrix of services from what `check-server` finds.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use support::servers::{self, Servers};
 use support::{process, term};
 
-/// Checks the servers that are installed, and with `--add NAME=VERSION=URL` another service, with
-/// the credentials of the environment. Writes docs/services and the tables of docs/services.md.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let added = match args {
-        [] => None,
-        [flag, service] if flag == "--add" => Some(service),
-        _ => bail!("`services` takes --add NAME=VERSION=URL and nothing else"),
-    };
+/// Checks the servers that are installed, and another service. Writes docs/services and the tables
+/// of docs/services.md.
+pub(crate) fn run(added: Option<&str>) -> Result<()> {
     servers::run()?;
     term::heading("services: what check-server finds, into docs/services.md");
     let test = ["test", "-q", "--workspace", "--test", "conformance", "page_of_services"];

@@ -1,64 +1,87 @@
 //! `soak`: the random tests for a chosen time.
 
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::{kill, python};
 use support::servers::Servers;
 use support::{process, term};
 
-/// Sequences of random commands a server, by default.
-const SEQUENCES: &str = "1000";
+/// What is run for how long. A failure prints the seed that shows it again, except for a cluster.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Sequences of random commands through the real aws and through s3haul, on each real server
+    #[arg(long, default_value_t = 1000)]
+    sequences: u64,
+    /// Whole jobs in simulated weather instead
+    #[arg(long)]
+    jobs: Option<u64>,
+    /// The same with a planted bug, which must be caught
+    #[arg(long, value_name = "BUG")]
+    canary: Option<String>,
+    /// Kills of the command or a real server in the middle of a job instead
+    #[arg(long, num_args = 0..=1, default_missing_value = "200")]
+    kill: Option<u64>,
+    /// Rounds of what is lost of a Ray cluster instead; with `--kill`, three workers do the job
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "20")]
+    cluster: Option<u64>,
+    /// The first seed; without it the time, or 1 for whole jobs
+    #[arg(long)]
+    seed: Option<u64>,
+    /// One server only
+    #[arg(long, value_enum)]
+    server: Option<kill::Kind>,
+    /// The command that is killed; built where absent
+    #[arg(long, value_name = "PATH", requires = "kill")]
+    binary: Option<PathBuf>,
+    /// The killed job is gone on with by `jobs resume`
+    #[arg(long, requires = "kill", conflicts_with_all = ["apply", "cluster"])]
+    resume: bool,
+    /// It is planned first, and gone on with
+    #[arg(long, requires = "kill", conflicts_with = "cluster")]
+    apply: bool,
+}
 
-const OPTIONS: &str = "--sequences, --jobs, --canary, --kill, --cluster, --seed and --server";
-
-/// Random command lines through the real `aws s3` and through `s3haul`, on real servers:
-/// `--sequences N`, `--seed S` (that of the first sequence; the time if not given), `--server
-/// versitygw|minio` (both if not given). Or whole jobs in simulated weather: `--jobs N`, `--seed S`
-/// (1 if not given); with `--canary NAME` of a client with a planted bug, which must fail. Or real
-/// kills: `--kill`, see [`kill::run`]. Or jobs on a Ray cluster: `--cluster`, see [`python::soak`].
-/// A failure prints the seed that shows it again, except for a cluster.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    match args.split_first() {
-        Some((first, rest)) if first == "--kill" => return kill::run(rest),
-        Some((first, rest)) if first == "--cluster" => return python::soak(rest),
-        _ => {}
-    }
-    let mut sequences = SEQUENCES.to_owned();
-    let mut seed = None;
-    let mut filter = "differential".to_owned();
-    let mut jobs = None;
-    let mut canary = None;
-    let mut rest = args.iter();
-    while let Some(flag) = rest.next() {
-        let value = rest.next().with_context(|| format!("`{flag}` needs a value"))?;
-        match flag.as_str() {
-            "--sequences" => sequences.clone_from(value),
-            "--jobs" => jobs = Some(value),
-            "--canary" => canary = Some(value),
-            "--seed" => seed = Some(value),
-            "--server" => filter = format!("{value}_differential"),
-            _ => bail!("unknown option `{flag}`: {OPTIONS} exist"),
+/// Runs what was asked for.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let time = std::time::UNIX_EPOCH.elapsed()?.as_secs();
+    match *arguments {
+        Arguments { kill: Some(kills), .. } => {
+            let again = match arguments {
+                Arguments { resume: true, .. } => kill::Again::Resume,
+                Arguments { apply: true, .. } => kill::Again::Apply,
+                Arguments { cluster: Some(_), .. } => kill::Again::Cluster,
+                _ => kill::Again::Same,
+            };
+            let binary = process::s3haul(arguments.binary.as_deref(), false)?;
+            let first_seed = arguments.seed.unwrap_or(time);
+            kill::run(&kill::Soak { kills, first_seed, server: arguments.server, binary, again })
         }
+        Arguments { cluster: Some(rounds), .. } => python::soak(rounds),
+        Arguments { canary: Some(ref name), jobs, seed, .. } => {
+            canary_dies(name, jobs.unwrap_or(300), seed)
+        }
+        Arguments { jobs: Some(jobs), seed, .. } => {
+            term::heading(&format!("soak: {jobs} whole jobs in simulated weather"));
+            process::run(&mut whole_jobs(jobs, seed))
+        }
+        _ => commands(arguments, arguments.seed.unwrap_or(time)),
     }
-    for number in std::iter::once(&sequences).chain(seed).chain(jobs) {
-        number.parse::<u64>().with_context(|| format!("`{number}` is no number"))?;
-    }
-    if let Some(name) = canary {
-        return canary_dies(name, jobs.map_or("300", String::as_str), seed);
-    }
-    if let Some(jobs) = jobs {
-        term::heading(&format!("soak: {jobs} whole jobs in simulated weather"));
-        return process::run(&mut whole_jobs(jobs, seed));
-    }
+}
+
+/// Random command lines through the real `aws s3` and through `s3haul`, on real servers.
+fn commands(arguments: &Arguments, seed: u64) -> Result<()> {
+    let sequences = arguments.sequences;
     term::heading(&format!("soak: {sequences} sequences of random commands a server"));
+    let server = arguments.server.map_or(String::new(), |server| format!("{}_", server.name()));
+    let filter = format!("{server}differential");
     let test = ["test", "-q", "-p", "s3haul-cli", "--test", "conformance", &filter];
     let mut cargo = process::cargo(&test);
     cargo.args(["--", "--nocapture"]).envs(Servers::locate().test_variables());
-    cargo.env("S3HAUL_TEST_SEQUENCES", &sequences);
-    let time = std::time::UNIX_EPOCH.elapsed()?.as_secs().to_string();
-    cargo.env("S3HAUL_TEST_SEED", seed.unwrap_or(&time));
+    cargo.env("S3HAUL_TEST_SEQUENCES", sequences.to_string());
+    cargo.env("S3HAUL_TEST_SEED", seed.to_string());
     let mut ran = 0_u64;
     process::run_with_lines(&mut cargo, |line| ran += u64::from(line.trim() == "passed"))?;
     if ran == 0 {
@@ -71,19 +94,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Runs whole jobs in simulated weather, undisturbed and killed: faster than the real thing, and
 /// against a reference.
-fn whole_jobs(jobs: &str, seed: Option<&String>) -> Command {
+fn whole_jobs(jobs: u64, seed: Option<u64>) -> Command {
     let mut cargo = process::cargo(&["test", "-q", "-p", "s3haul", "--test", "transfer_sim"]);
     cargo.args(["--", "--exact", "--nocapture", "jobs::whole_jobs_lose_nothing"]);
     cargo.arg("jobs::killed_jobs_are_resumed_as_if_nothing_had_happened");
-    cargo.env("S3HAUL_TEST_SEEDS", jobs);
+    cargo.env("S3HAUL_TEST_SEEDS", jobs.to_string());
     if let Some(seed) = seed {
-        cargo.env("S3HAUL_TEST_SEED", seed);
+        cargo.env("S3HAUL_TEST_SEED", seed.to_string());
     }
     cargo
 }
 
 /// Whole jobs of a client with a planted bug, until one is seen to do harm.
-fn canary_dies(name: &str, jobs: &str, seed: Option<&String>) -> Result<()> {
+fn canary_dies(name: &str, jobs: u64, seed: Option<u64>) -> Result<()> {
     term::heading(&format!("soak: {jobs} whole jobs with the planted bug `{name}`"));
     let mut cargo = whole_jobs(jobs, seed);
     cargo.env("S3HAUL_TEST_CANARY", name).env("RUST_BACKTRACE", "0");

@@ -41,8 +41,8 @@ use self::table::{WORKLOADS, Workload};
 use self::tools::Tool;
 use self::tree::Tree;
 use super::record::Place;
-use super::{peers, report};
-use support::{servers, term};
+use super::report;
+use support::{process, servers, term};
 
 /// Workloads, and the tools that do them.
 pub(crate) struct Suite {
@@ -61,7 +61,7 @@ pub(crate) struct Suite {
 /// Runs the matrix.
 pub(super) fn run(options: Options, programs: Programs) -> Result<()> {
     let rows = plan::rows(WORKLOADS, &options)?;
-    let s3haul = peers::ours(options.binary.as_deref())?;
+    let s3haul = process::s3haul(options.binary.as_deref(), true)?;
     let tools = tools::find(&options, programs, &s3haul)?;
     let folder = options.output();
     let suite = Suite {

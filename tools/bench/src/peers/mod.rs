@@ -23,7 +23,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 pub(crate) use self::call::Call;
 pub(crate) use self::find::find;
@@ -114,16 +114,6 @@ pub(crate) struct Search {
     pub(crate) only: Option<Vec<String>>,
     /// Whether to install what is missing into `target/peers`.
     pub(crate) install: bool,
-}
-
-/// Our own command: this one, else the one of the release profile, which is built.
-pub(crate) fn ours(binary: Option<&Path>) -> Result<PathBuf> {
-    if let Some(binary) = binary {
-        ensure!(binary.is_file(), "there is no `{}`", binary.display());
-        return Ok(binary.to_owned());
-    }
-    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-cli"]))?;
-    Ok(process::target().join("release/s3haul"))
 }
 
 /// Which tools, and where they are.

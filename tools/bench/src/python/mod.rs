@@ -13,8 +13,9 @@ use anyhow::{Context, Result};
 use crate::matrix::shape::{KIB, Shape};
 use crate::matrix::table::{Job, Keys, Layout, Workload, row};
 use crate::matrix::{self, Suite, libraries, plan};
-use crate::peers::{self, absolute};
+use crate::peers::absolute;
 use crate::{record, report};
+use support::process;
 
 /// Where the runs are kept, beside the page.
 pub(crate) const RUNS_FOLDER: &str = "python";
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let Arguments { matrix: options, wheel } = arguments;
     let rows = plan::rows(WORKLOADS, &options)?;
     libraries::check_names(&options)?;
-    let s3haul = peers::ours(options.binary.as_deref())?;
+    let s3haul = process::s3haul(options.binary.as_deref(), true)?;
     let python = libraries::install(wheel.as_deref(), !options.no_install)?;
     let versions = libraries::versions(&python)?;
     let tools = libraries::tools(&options, &python, &versions, &s3haul)?;

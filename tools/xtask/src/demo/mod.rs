@@ -8,23 +8,19 @@ mod shell;
 mod tree;
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use self::shell::{Ran, Shell};
 use self::tree::Totals;
 use support::server::Server;
 use support::{process, term};
 
-/// Runs the tour; `--binary PATH` takes a command that is built already.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let binary = match args {
-        [] => build()?,
-        [flag, path] if flag == "--binary" => std::path::absolute(path)?,
-        _ => bail!("only `--binary PATH` may follow"),
-    };
+/// Runs the tour with this command, or one that is built.
+pub(crate) fn run(binary: Option<&Path>) -> Result<()> {
+    let binary = process::s3haul(binary, false)?;
     let started = Instant::now();
     let scratch = tempfile::Builder::new().prefix("s3haul-demo-").tempdir()?;
     let folder = scratch.path();
@@ -45,13 +41,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     server.stop()?;
     term::good(&format!("all as it should be, in {}", term::seconds(started.elapsed())));
     Ok(())
-}
-
-fn build() -> Result<PathBuf> {
-    term::line("building s3haul, optimised without what takes long");
-    let mut build = process::cargo(&["build", "-q", "-p", "s3haul-cli"]);
-    process::run(process::optimised(&mut build))?;
-    Ok(process::target().join("debug").join("s3haul"))
 }
 
 struct Tour<'a> {

@@ -15,21 +15,35 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use support::{process, term};
 
 use self::files::{SUMS, fresh, names};
 use crate::{builders, docs, python};
 
-/// Packages what is built, or the binary after `--binary` where the packages are to be looked at.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => packages(None),
-        ["--binary", path] => packages(Some(&std::path::absolute(path)?)),
-        ["--check"] => check::run(&folder()),
-        ["--reproduce"] => reproduce::run(&folder()),
-        _ => bail!("one of `--binary PATH`, `--check` and `--reproduce` may follow"),
+/// What is done.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct Arguments {
+    /// Package a command that `cargo auditable` built, to look at the packages
+    #[arg(long, value_name = "PATH")]
+    binary: Option<PathBuf>,
+    /// Try each package in a clean root, as root
+    #[arg(long)]
+    check: bool,
+    /// Build a clone of the commit elsewhere and compare the bytes
+    #[arg(long)]
+    reproduce: bool,
+}
+
+/// Packages what is built, or tries what was packaged.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    match arguments {
+        Arguments { check: true, .. } => check::run(&folder()),
+        Arguments { reproduce: true, .. } => reproduce::run(&folder()),
+        Arguments { binary: Some(path), .. } => packages(Some(&std::path::absolute(path)?)),
+        _ => packages(None),
     }
 }
 

@@ -15,17 +15,16 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use clap::ValueEnum as _;
 
 use self::plan::{Plan, Victim};
 use self::round::{Ended, round};
-use self::server::Kind;
+pub(crate) use self::server::Kind;
 use support::{process, term};
 
-/// Kills by default.
-const KILLS: u64 = 200;
 /// Kills of [`a_few`].
 const FEW: u64 = 4;
 /// Their seeds: of `cp`, `sync` and `mv`, with clients and servers killed.
@@ -35,17 +34,19 @@ const ROUNDS_A_KILL_MAX: u64 = 5;
 /// Failed rounds after which the rest is not worth the time.
 const FAILURES_MAX: usize = 5;
 
-struct Options {
-    kills: u64,
-    first_seed: u64,
-    servers: Vec<Kind>,
-    binary: Option<PathBuf>,
-    again: Again,
+/// What is killed how often.
+pub(crate) struct Soak {
+    pub(crate) kills: u64,
+    pub(crate) first_seed: u64,
+    /// Only this server; all that are installed if `None`.
+    pub(crate) server: Option<Kind>,
+    pub(crate) binary: PathBuf,
+    pub(crate) again: Again,
 }
 
 /// How a job that was killed is brought to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Again {
+pub(crate) enum Again {
     /// By the same command.
     Same,
     /// By `jobs resume`.
@@ -72,101 +73,49 @@ impl Again {
 /// A few kills of the embedded server and its clients, with the command that the tests were run on.
 pub(crate) fn a_few() -> Result<()> {
     let binary = process::target().join("debug").join("s3haul");
-    let binary = binary.to_string_lossy();
-    let seed = FEW_FIRST_SEED.to_string();
-    let few = FEW.to_string();
-    let args = [&few, "--seed", &seed, "--server", "embedded", "--binary", &binary];
-    for again in [&[][..], &["--resume"], &["--apply"], &["--cluster"]] {
-        let args = args.iter().chain(again).map(|word| (*word).to_owned());
-        run(&args.collect::<Vec<_>>())?;
+    for again in [Again::Same, Again::Resume, Again::Apply, Again::Cluster] {
+        let (server, binary) = (Some(Kind::Embedded), binary.clone());
+        run(&Soak { kills: FEW, first_seed: FEW_FIRST_SEED, server, binary, again })?;
     }
     Ok(())
 }
 
-/// `[N] [--seed S] [--server embedded|versitygw|minio] [--binary PATH]
-/// [--resume|--apply|--cluster]`: kills N times. With `--resume` the second run is `jobs resume`;
-/// with `--apply` also, and the job is planned first; with `--cluster` three workers do it.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let options = read(args)?;
-    let binary = match &options.binary {
-        Some(path) => std::path::absolute(path)?,
-        None => build()?,
-    };
-    let servers: Vec<_> =
-        options.servers.iter().copied().filter(|kind| kind.is_installed(&binary)).collect();
+/// Kills, and judges what came of each job.
+pub(crate) fn run(soak: &Soak) -> Result<()> {
+    let Soak { kills, first_seed, ref binary, again, .. } = *soak;
+    let wanted = soak.server.as_ref().map_or(Kind::value_variants(), std::slice::from_ref);
+    let servers: Vec<_> = wanted.iter().copied().filter(|kind| kind.is_installed(binary)).collect();
     if servers.is_empty() {
         bail!("it is not installed: `cargo xtask servers` does it");
     }
     let names: Vec<_> = servers.iter().map(|kind| kind.name()).collect();
     term::heading(&format!(
-        "soak: {} kills, seeds from {}, {}",
-        options.kills,
-        options.first_seed,
+        "soak: {kills} kills, seeds from {first_seed}, {}",
         names.join(" and ")
     ));
     let mut tally = Tally::default();
     let started = Instant::now();
-    for number in 0..options.kills * ROUNDS_A_KILL_MAX {
-        if tally.hits == options.kills || tally.failed.len() == FAILURES_MAX {
+    for number in 0..kills * ROUNDS_A_KILL_MAX {
+        if tally.hits == kills || tally.failed.len() == FAILURES_MAX {
             break;
         }
-        let seed = options.first_seed.wrapping_add(number);
+        let seed = first_seed.wrapping_add(number);
         // By the seed, so that one alone meets the same server.
         let kind = servers[usize::try_from(seed)? % servers.len()];
         let plan = Plan::of(seed);
-        if options.again == Again::Cluster && !plan.can_be_cut() {
+        if again == Again::Cluster && !plan.can_be_cut() {
             continue;
         }
-        match round(&binary, kind, &plan, options.again) {
+        match round(binary, kind, &plan, again) {
             Ok(ended) => tally.add(kind, &plan, &ended),
-            Err(error) => tally.fail(kind, &plan, options.again, &error),
+            Err(error) => tally.fail(kind, &plan, again, &error),
         }
     }
     tally.tell(started);
-    if tally.hits < options.kills && tally.failed.is_empty() {
+    if tally.hits < kills && tally.failed.is_empty() {
         bail!("only {} jobs were struck while they ran", tally.hits);
     }
     if tally.failed.is_empty() { Ok(()) } else { bail!("seeds {:?} failed", tally.failed) }
-}
-
-fn read(args: &[String]) -> Result<Options> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut options = Options {
-        kills: KILLS,
-        first_seed: now.as_secs(),
-        servers: Kind::ALL.to_vec(),
-        binary: None,
-        again: Again::Same,
-    };
-    let number = |text: &str| text.parse().with_context(|| format!("`{text}` is no number"));
-    let mut rest = args.iter();
-    while let Some(flag) = rest.next() {
-        if !flag.starts_with("--") {
-            options.kills = number(flag)?;
-            continue;
-        }
-        let known = [Again::Resume, Again::Apply, Again::Cluster];
-        if let Some(again) = known.into_iter().find(|again| again.flag().trim() == flag) {
-            options.again = again;
-            continue;
-        }
-        let value = rest.next().with_context(|| format!("`{flag}` needs a value"))?;
-        match flag.as_str() {
-            "--seed" => options.first_seed = number(value)?,
-            "--server" => options.servers = vec![Kind::of(value)?],
-            "--binary" => options.binary = Some(value.into()),
-            _ => bail!(
-                "unknown option `{flag}`: --seed, --server, --binary, --resume, --apply and \
-                 --cluster exist"
-            ),
-        }
-    }
-    Ok(options)
-}
-
-fn build() -> Result<PathBuf> {
-    process::run(&mut process::cargo(&["build", "-q", "-p", "s3haul-cli"]))?;
-    Ok(process::target().join("debug").join("s3haul"))
 }
 
 /// What all rounds came to.

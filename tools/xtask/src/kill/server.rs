@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use support::server::{self, Daemon, free_port};
 use support::servers::Servers;
 
@@ -18,8 +18,8 @@ pub(super) const ACCESS_KEY: &str = "killed";
 pub(super) const SECRET_KEY: &str = "killed-secret";
 
 /// Which server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kind {
     /// `s3haul serve DIR`.
     Embedded,
     /// Versity S3 Gateway on a folder.
@@ -29,15 +29,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Embedded, Self::Versitygw, Self::Minio];
-
-    pub(super) fn of(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found
-            .with_context(|| format!("the servers are embedded, versitygw and minio, not `{name}`"))
-    }
-
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Embedded => "embedded",
             Self::Versitygw => "versitygw",
