@@ -14,7 +14,7 @@ use super::environment::{Environment, Slot, objects};
 use super::output::Printed;
 use super::server::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, Shape};
-use super::table::Job;
+use super::table::Kind;
 
 /// Its names among the tools: as a sender, and as one that also reads or writes the small files
 /// of uploads and downloads.
@@ -71,12 +71,10 @@ impl Bare {
             return Ok(command);
         }
         let Some(mut command) = command else { return Ok(None) };
-        let root = match environment.job {
-            Job::Upload(Shape::Large { .. }) | Job::Download(Shape::Large { .. }) => {
-                return Ok(None);
-            }
-            Job::Upload(_) | Job::SyncFirst(_) => &environment.tree.root,
-            Job::Download(_) => &slot.folder,
+        let root = match environment.job.kind {
+            _ if is_large(environment) => return Ok(None),
+            Kind::Upload | Kind::SyncFirst => &environment.tree.root,
+            Kind::Download => &slot.folder,
             _ => return Ok(None),
         };
         command.arg("--paths").arg(small_files(environment, root)?);
@@ -84,22 +82,26 @@ impl Bare {
     }
 }
 
+fn is_large(environment: &Environment<'_>) -> bool {
+    matches!(environment.job.files, Some(Shape::Large { .. }))
+}
+
 fn command(program: &Path, environment: &Environment<'_>, slot: &Slot) -> Result<Option<Command>> {
     let mut bare = Builder::new(program, environment);
     let (files, bytes) = environment.tree.totals();
     let near = bare.concurrency();
-    match environment.job {
-        Job::Upload(Shape::Large { .. }) => {
+    match environment.job.kind {
+        Kind::Upload if is_large(environment) => {
             bare.begin("put-parts", TARGET_BUCKET, &slot.prefix, CONCURRENCY_PARTS).parts();
             for (name, _) in &environment.tree.files {
                 bare.command.arg("--file").arg(environment.tree.path(name));
             }
         }
-        Job::Upload(_) | Job::SyncFirst(_) => {
+        Kind::Upload | Kind::SyncFirst => {
             bare.begin("put", TARGET_BUCKET, &slot.prefix, near).count(files);
             bare.set("--size", bytes / files.max(1));
         }
-        Job::Download(Shape::Large { .. }) | Job::DownloadFile(_) => {
+        Kind::Download | Kind::DownloadFile if is_large(environment) => {
             let keys = object_keys(environment, true)?;
             bare.begin("get-parts", SOURCE_BUCKET, "", CONCURRENCY_PARTS).parts();
             bare.command.arg("--keys").arg(keys);
@@ -107,17 +109,17 @@ fn command(program: &Path, environment: &Environment<'_>, slot: &Slot) -> Result
                 bare.command.arg("--file").arg(slot.folder.join(index.to_string()));
             }
         }
-        Job::Download(_) => {
+        Kind::Download => {
             let keys = object_keys(environment, false)?;
             bare.begin("get", SOURCE_BUCKET, "", near);
             bare.command.arg("--keys").arg(keys);
         }
-        Job::SyncNothing(_) => {
+        Kind::SyncNothing => {
             let keys = synced_pages(environment, slot)?;
             bare.begin("sync", TARGET_BUCKET, &slot.prefix, near);
             bare.command.arg("--keys").arg(keys).arg("--file").arg(&environment.tree.root);
         }
-        Job::List(_) | Job::Summarize(_) => {
+        Kind::List | Kind::Summarize => {
             let keys = listed_pages(environment)?;
             bare.begin("list", KEYS_BUCKET, "", near);
             bare.command.arg("--keys").arg(keys);
@@ -139,12 +141,12 @@ pub(super) fn check(
         return Ok(Err("it did not say what it did".to_owned()));
     };
     let files = environment.tree.totals().0;
-    let (what, found, wanted) = match environment.job {
-        Job::Upload(_) | Job::SyncFirst(_) => {
+    let (what, found, wanted) = match environment.job.kind {
+        Kind::Upload | Kind::SyncFirst => {
             ("objects arrived", environment.server.totals(TARGET_BUCKET, &slot.prefix)?.0, files)
         }
         // Keys or pages: it knows the number of neither beforehand.
-        Job::List(_) | Job::Summarize(_) | Job::SyncNothing(_) => {
+        Kind::List | Kind::Summarize | Kind::SyncNothing => {
             ("pages or more were read", line.count.min(1), 1)
         }
         _ => ("objects were worked on", line.count, files),
@@ -248,7 +250,7 @@ fn listed_pages(environment: &Environment<'_>) -> Result<PathBuf> {
         .stdout(Stdio::piped())
         .spawn()?;
     let output = child.stdout.take().context("standard output is piped")?;
-    let total = usize::try_from(environment.job.keys().map_or(0, |keys| keys.count))?;
+    let total = usize::try_from(environment.job.keys.map_or(0, |keys| keys.count))?;
     let mut lines = BufReader::with_capacity(1 << 20, output).lines().map_while(Result::ok);
     write_lines(&path, every_page(lines.by_ref().take(total.saturating_sub(1))))?;
     lines.for_each(drop);

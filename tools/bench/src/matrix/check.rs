@@ -17,9 +17,10 @@ use super::ledger::Requests;
 use super::listing::Listing;
 use super::output::Printed;
 use super::server::{KEYS_BUCKET, TARGET_BUCKET};
-use super::shape::{MIB, count};
-use super::table::{ADDED, ADDED_BYTES, Job, TOUCHED};
+use super::shape::MIB;
+use super::table::{ADDED, ADDED_BYTES, Kind, TOUCHED};
 use super::tree::{sample, sizes};
+use support::term::count;
 
 /// What a check found: nothing, or what is wrong.
 pub(super) type Verdict = Result<(), String>;
@@ -43,30 +44,31 @@ pub(super) struct Seen {
 /// Whether the work of a run is done.
 pub(super) fn check(environment: &Environment<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
     let printed = &seen.printed;
-    Ok(match &environment.job {
-        Job::Upload(_) | Job::UploadFile(_) | Job::SyncFirst(_) | Job::Copy(_) => {
+    let keys = environment.job.keys.map_or(0, |keys| keys.count);
+    Ok(match environment.job.kind {
+        Kind::Upload | Kind::UploadFile | Kind::SyncFirst | Kind::Copy => {
             let found = environment.server.listing(TARGET_BUCKET, &slot.prefix)?;
             same_names(&found.sizes(), &names(environment))
         }
-        Job::Delete(_) => same(
+        Kind::Delete => same(
             "objects and bytes are left",
             environment.server.totals(TARGET_BUCKET, &slot.prefix)?,
             (0, 0),
         ),
-        Job::SyncNothing(_) => {
+        Kind::SyncNothing => {
             let found = environment.server.listing(TARGET_BUCKET, &slot.prefix)?;
             same_names(&found.sizes(), &names(environment))
                 .and_then(|()| no_writes(seen.requests.as_ref()))
                 .and_then(|()| only_written(seen, &found, &BTreeSet::new()))
         }
-        Job::SyncAgain(_) => again(environment, slot, seen)?,
-        Job::Tag(_) => {
+        Kind::SyncAgain => again(environment, slot, seen)?,
+        Kind::Tag => {
             let address = format!("s3://{TARGET_BUCKET}/{}", slot.prefix);
             let told = environment.server.run(&["tag", "get", "--recursive", &address])?;
             same("objects have a tag", tagged(&told), environment.tree.totals().0)
         }
-        Job::Download(_) => downloaded(environment, slot)?,
-        Job::DownloadFile(_) => {
+        Kind::Download => downloaded(environment, slot)?,
+        Kind::DownloadFile => {
             let (name, bytes) = &environment.tree.files[0];
             match std::fs::metadata(&slot.file) {
                 Err(_) => Err("there is no file".to_owned()),
@@ -76,14 +78,14 @@ pub(super) fn check(environment: &Environment<'_>, slot: &Slot, seen: &Seen) -> 
                 Ok(_) => same_bytes(environment, &slot.file, name, SINGLE_KEY)?,
             }
         }
-        Job::List(keys) => listed(printed, keys.count),
-        Job::Summarize(keys) => counted(printed, keys.count),
-        Job::Version => match printed {
+        Kind::List => listed(printed, keys),
+        Kind::Summarize => counted(printed, keys),
+        Kind::Version => match printed {
             Printed::End(text) if text.trim().is_empty() => Err("it printed nothing".to_owned()),
             _ => Ok(()),
         },
         // What the script of a library reports says it.
-        Job::Start | Job::ListArrow(_) | Job::ListPandas(_) | Job::Read(_) => Ok(()),
+        Kind::Start | Kind::ListArrow | Kind::ListPandas | Kind::Read => Ok(()),
     })
 }
 
@@ -96,9 +98,9 @@ struct Report {
 
 /// Whether the script of a library reports what there was to do.
 pub(super) fn reported(environment: &Environment<'_>, printed: &Printed) -> Result<Verdict> {
-    let (objects, bytes) = match environment.job {
-        Job::Start | Job::SyncNothing(_) => (0, 0),
-        Job::ListArrow(_) | Job::ListPandas(_) => environment.server.totals(KEYS_BUCKET, "")?,
+    let (objects, bytes) = match environment.job.kind {
+        Kind::Start | Kind::SyncNothing => (0, 0),
+        Kind::ListArrow | Kind::ListPandas => environment.server.totals(KEYS_BUCKET, "")?,
         _ => environment.tree.totals(),
     };
     Ok(report(printed).and_then(|found| same("is reported", found, Report { objects, bytes })))

@@ -11,7 +11,7 @@ use super::listing::{self, Listing};
 use super::memory;
 use super::server::{KEYS_BUCKET, SOURCE_BUCKET, Server, Store, TARGET_BUCKET};
 use super::shape::MIB;
-use super::table::{ADDED, ADDED_BYTES, Job, Layout, TOUCHED};
+use super::table::{ADDED, ADDED_BYTES, Job, Kind, Layout, TOUCHED};
 use super::tree::{self, Tree};
 use crate::layouts;
 use crate::peers::Task;
@@ -78,13 +78,13 @@ impl<'a> Environment<'a> {
     }
 
     fn fill(&self) -> Result<()> {
-        match self.job {
-            Job::Download(_)
-            | Job::DownloadFile(_)
-            | Job::Read(_)
-            | Job::Copy(_)
-            | Job::Delete(_)
-            | Job::Tag(_) => {
+        match self.job.kind {
+            Kind::Download
+            | Kind::DownloadFile
+            | Kind::Read
+            | Kind::Copy
+            | Kind::Delete
+            | Kind::Tag => {
                 let target = format!("s3://{SOURCE_BUCKET}/{OBJECTS}");
                 let tree = self.tree.root.to_string_lossy();
                 self.server.run(&["cp", "--recursive", "--quiet", &tree, &target])?;
@@ -105,8 +105,8 @@ impl<'a> Environment<'a> {
 
     /// Names for a run of a tool.
     pub(super) fn slot(&self, tool: &str, number: u32) -> Slot {
-        let prefix = match self.job {
-            Job::SyncNothing(_) | Job::SyncAgain(_) => format!("synced-{tool}/"),
+        let prefix = match self.job.kind {
+            Kind::SyncNothing | Kind::SyncAgain => format!("synced-{tool}/"),
             _ => format!("run-{number}/"),
         };
         let file = self.tree.files.first().map_or("", |(name, _)| name.as_str());
@@ -119,36 +119,36 @@ impl<'a> Environment<'a> {
     pub(super) fn task<'s>(&'s self, slot: &'s Slot) -> Option<Task<'s>> {
         let (tree, bucket, prefix) =
             (self.tree.root.as_path(), TARGET_BUCKET, slot.prefix.as_str());
-        Some(match self.job {
-            Job::Upload(_) => Task::Upload { tree, bucket, prefix },
-            Job::SyncFirst(_) | Job::SyncNothing(_) | Job::SyncAgain(_) => {
+        Some(match self.job.kind {
+            Kind::Upload => Task::Upload { tree, bucket, prefix },
+            Kind::SyncFirst | Kind::SyncNothing | Kind::SyncAgain => {
                 Task::Sync { tree, bucket, prefix }
             }
-            Job::Download(_) => {
+            Kind::Download => {
                 Task::Download { bucket: SOURCE_BUCKET, prefix: OBJECTS, target: &slot.folder }
             }
-            Job::Copy(_) => {
+            Kind::Copy => {
                 let (source_bucket, source_prefix) = (SOURCE_BUCKET, OBJECTS);
                 Task::Copy { source_bucket, source_prefix, bucket, prefix }
             }
-            Job::Delete(_) => Task::Delete { bucket, prefix },
-            Job::Tag(_) => Task::Tag { bucket, prefix },
-            Job::UploadFile(_) => {
+            Kind::Delete => Task::Delete { bucket, prefix },
+            Kind::Tag => Task::Tag { bucket, prefix },
+            Kind::UploadFile => {
                 Task::UploadFile { file: &self.tree.single, bucket, key: &slot.key }
             }
-            Job::DownloadFile(_) => {
+            Kind::DownloadFile => {
                 Task::DownloadFile { bucket: SOURCE_BUCKET, key: SINGLE_KEY, file: &slot.file }
             }
-            Job::List(_) => Task::List { bucket: KEYS_BUCKET },
-            Job::Summarize(_) => Task::Summarize { bucket: KEYS_BUCKET },
-            Job::Version => Task::Version,
-            Job::Start | Job::ListArrow(_) | Job::ListPandas(_) | Job::Read(_) => return None,
+            Kind::List => Task::List { bucket: KEYS_BUCKET },
+            Kind::Summarize => Task::Summarize { bucket: KEYS_BUCKET },
+            Kind::Version => Task::Version,
+            Kind::Start | Kind::ListArrow | Kind::ListPandas | Kind::Read => return None,
         })
     }
 
     /// Whether a tool has to sync everything once before its first run.
     pub(super) fn needs_first_sync(&self, tool: &str) -> bool {
-        matches!(self.job, Job::SyncNothing(_) | Job::SyncAgain(_)) && !self.synced.contains(tool)
+        matches!(self.job.kind, Kind::SyncNothing | Kind::SyncAgain) && !self.synced.contains(tool)
     }
 
     /// Notes that it has.
@@ -159,13 +159,13 @@ impl<'a> Environment<'a> {
     /// Makes a fresh target. What a sync finds there is given where only its times say later what
     /// was written.
     pub(super) fn before(&self, slot: &Slot) -> Result<Option<Listing>> {
-        let is_sync = matches!(self.job, Job::SyncNothing(_) | Job::SyncAgain(_));
+        let is_sync = matches!(self.job.kind, Kind::SyncNothing | Kind::SyncAgain);
         let found = if is_sync && !self.server.counts_requests() {
             Some(self.server.listing(TARGET_BUCKET, &slot.prefix)?)
         } else {
             None
         };
-        if found.is_some() || matches!(self.job, Job::SyncAgain(_)) {
+        if found.is_some() || self.job.kind == Kind::SyncAgain {
             // Times are in whole seconds: what is touched or written now is younger than what is
             // there.
             listing::wait_for_another_second()?;
@@ -175,11 +175,11 @@ impl<'a> Environment<'a> {
     }
 
     fn prepare(&self, slot: &Slot) -> Result<()> {
-        match self.job {
-            Job::Download(_) | Job::DownloadFile(_) => {
+        match self.job.kind {
+            Kind::Download | Kind::DownloadFile => {
                 std::fs::create_dir_all(&slot.folder).context("could not make a folder")
             }
-            Job::Delete(_) | Job::Tag(_) => {
+            Kind::Delete | Kind::Tag => {
                 let source = format!("s3://{SOURCE_BUCKET}/{OBJECTS}");
                 let target = format!("s3://{TARGET_BUCKET}/{}", slot.prefix);
                 let copy =
@@ -187,7 +187,7 @@ impl<'a> Environment<'a> {
                 self.server.run(&copy)?;
                 self.expect(TARGET_BUCKET, &slot.prefix)
             }
-            Job::SyncAgain(_) => {
+            Kind::SyncAgain => {
                 for number in 0..ADDED {
                     self.tree.add(&added_file(number), ADDED_BYTES)?;
                 }
@@ -199,21 +199,15 @@ impl<'a> Environment<'a> {
 
     /// Clears up.
     pub(super) fn after(&self, slot: &Slot) -> Result<()> {
-        match self.job {
-            Job::Download(_) | Job::DownloadFile(_) => tree::remove(&slot.folder),
-            Job::SyncAgain(_) => {
+        match self.job.kind {
+            Kind::Download | Kind::DownloadFile => tree::remove(&slot.folder),
+            Kind::SyncAgain => {
                 self.tree.touch(&self.touched(), false)?;
                 tree::remove(&self.tree.path(ADDED_FOLDER))?;
                 self.clear(TARGET_BUCKET, &format!("{}{ADDED_FOLDER}/", slot.prefix))
             }
-            Job::SyncNothing(_)
-            | Job::List(_)
-            | Job::Summarize(_)
-            | Job::Version
-            | Job::Start
-            | Job::ListArrow(_)
-            | Job::ListPandas(_)
-            | Job::Read(_) => Ok(()),
+            Kind::SyncNothing | Kind::Version | Kind::Start | Kind::Read => Ok(()),
+            _ if self.job.keys.is_some() => Ok(()),
             _ => self.clear(TARGET_BUCKET, &slot.prefix),
         }
     }
@@ -241,7 +235,7 @@ pub(super) fn added_file(number: u64) -> String {
     format!("{ADDED_FOLDER}/file-{number}.bin")
 }
 
-/// The only object of [`Job::DownloadFile`].
+/// The only object of [`Kind::DownloadFile`].
 pub(super) const SINGLE_KEY: &str = "objects/large-0.bin";
 
 /// Where objects to read lie, as bucket and prefix.
@@ -251,18 +245,18 @@ pub(crate) fn objects() -> (&'static str, &'static str) {
 
 /// A folder in memory for small files that are downloaded, where the machine has one.
 fn downloads(job: &Job, tree: &Tree) -> Option<TempDir> {
-    let is_tree = matches!(job, Job::Download(_));
+    let is_tree = job.kind == Kind::Download;
     is_tree.then(|| memory::folder(tree.totals().1)).flatten()
 }
 
 /// What the embedded server has to keep for a workload.
 fn store(job: &Job, tree: &Tree) -> Result<Store> {
-    if let Some(keys) = job.keys() {
+    if let Some(keys) = job.keys {
         return Ok(match keys.layout {
             Layout::Formula(kind) => Store::Formula(format!("{kind}:{}", keys.count)),
             Layout::File(name) => Store::Keys(layouts::ensure(name, keys.count)?.path),
         });
     }
-    let is_read = matches!(job, Job::Download(_) | Job::DownloadFile(_) | Job::Read(_));
+    let is_read = matches!(job.kind, Kind::Download | Kind::DownloadFile | Kind::Read);
     Ok(if is_read && tree.totals().1 <= MEMORY_BYTES_MAX { Store::Memory } else { Store::Null })
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Options;
 use super::environment::{Environment, Slot, objects};
 use super::server::{KEYS_BUCKET, TARGET_BUCKET};
-use super::table::Job;
+use super::table::Kind;
 use super::tools::Tool;
 use crate::peers::{self, Call, Found, Search};
 use support::install::{self, Folder};
@@ -49,7 +49,7 @@ struct Row {
     /// File name and text of its script.
     script: (&'static str, &'static str),
     /// What it cannot do, and why.
-    cannot: fn(&Job) -> Option<&'static str>,
+    cannot: fn(Kind) -> Option<&'static str>,
 }
 
 const LIBRARIES: &[Row] = &[
@@ -86,46 +86,46 @@ const LIBRARIES: &[Row] = &[
         about: "its manager of the Common Runtime with its defaults",
         packages: &["s3transfer", "awscrt"],
         script: ("with_s3transfer.py", include_str!("../python/with_s3transfer.py")),
-        cannot: |job| match job {
-            Job::ListArrow(_) | Job::ListPandas(_) | Job::Read(_) => Some("transfers files only"),
-            _ => no_sync(job),
+        cannot: |kind| match kind {
+            Kind::ListArrow | Kind::ListPandas | Kind::Read => Some("transfers files only"),
+            _ => no_sync(kind),
         },
     },
 ];
 
-fn no_sync(job: &Job) -> Option<&'static str> {
-    matches!(job, Job::SyncNothing(_)).then_some("has no sync")
+fn no_sync(kind: Kind) -> Option<&'static str> {
+    (kind == Kind::SyncNothing).then_some("has no sync")
 }
 
 /// The function of a script that does a workload.
-fn function(job: &Job) -> Result<&'static str> {
-    Ok(match job {
-        Job::Start => "start",
-        Job::ListArrow(_) => "list_arrow",
-        Job::ListPandas(_) => "list_pandas",
-        Job::Read(_) => "read",
-        Job::Upload(_) => "upload",
-        Job::Download(_) => "download",
-        Job::SyncNothing(_) => "sync",
-        _ => bail!("no library does {job:?}"),
+fn function(kind: Kind) -> Result<&'static str> {
+    Ok(match kind {
+        Kind::Start => "start",
+        Kind::ListArrow => "list_arrow",
+        Kind::ListPandas => "list_pandas",
+        Kind::Read => "read",
+        Kind::Upload => "upload",
+        Kind::Download => "download",
+        Kind::SyncNothing => "sync",
+        _ => bail!("no library does {kind:?}"),
     })
 }
 
 impl Library {
     /// Why it does not do some work; none if it does.
-    pub(crate) fn reason(&self, job: &Job) -> Option<&'static str> {
-        (self.row.cannot)(job)
+    pub(crate) fn reason(&self, kind: Kind) -> Option<&'static str> {
+        (self.row.cannot)(kind)
     }
 
     /// The process of a run.
     pub(crate) fn command(&self, environment: &Environment<'_>, slot: &Slot) -> Result<Command> {
-        let (bucket, prefix) = match environment.job {
-            Job::ListArrow(_) | Job::ListPandas(_) => (KEYS_BUCKET, ""),
-            Job::Read(_) | Job::Download(_) => objects(),
+        let (bucket, prefix) = match environment.job.kind {
+            Kind::ListArrow | Kind::ListPandas => (KEYS_BUCKET, ""),
+            Kind::Read | Kind::Download => objects(),
             _ => (TARGET_BUCKET, slot.prefix.as_str()),
         };
-        let folder = match environment.job {
-            Job::Download(_) => &slot.folder,
+        let folder = match environment.job.kind {
+            Kind::Download => &slot.folder,
             _ => &environment.tree.root,
         };
         let keys = environment.folder().join("keys");
@@ -138,7 +138,7 @@ impl Library {
         let mut command = call.command();
         command
             .arg(script)
-            .arg(function(&environment.job)?)
+            .arg(function(environment.job.kind)?)
             .env("BENCH_BUCKET", bucket)
             .env("BENCH_PREFIX", prefix)
             .env("BENCH_FOLDER", folder)
@@ -252,10 +252,10 @@ mod tests {
     fn each_script_has_a_function_for_what_its_library_can_do() {
         for row in LIBRARIES {
             for workload in crate::python::WORKLOADS {
-                let job = workload.job(&parse("").unwrap());
-                let name = function(&job).unwrap();
+                let kind = workload.job(&parse("").unwrap()).kind;
+                let name = function(kind).unwrap();
                 let has = row.script.1.contains(&format!("\ndef {name}():\n"));
-                assert_eq!(has, (row.cannot)(&job).is_none(), "{} {name}", row.name);
+                assert_eq!(has, (row.cannot)(kind).is_none(), "{} {name}", row.name);
             }
         }
     }

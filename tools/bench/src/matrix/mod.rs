@@ -159,7 +159,7 @@ fn run_cell(
     folder: &Path,
 ) -> Result<()> {
     let job = workload.job(&bench.options);
-    let tree = trees.of(job.shape())?;
+    let tree = trees.of(job.files)?;
     std::fs::create_dir_all(folder)?;
     let environment = Environment::open(job, place, tree, &bench.s3haul, folder)?;
     Runner { workload: workload.name, repeats: workload.repeats, environment }.run(bench)

@@ -17,7 +17,7 @@ use super::options::Options;
 use super::output::Printed;
 use super::results::{self, Results};
 use super::server::TARGET_BUCKET;
-use super::table::Job;
+use super::table::Kind;
 use super::tools::{Line, Tool};
 use crate::record::{Outcome, Place, Run};
 use crate::usage::{Ended, measure};
@@ -120,7 +120,7 @@ impl Runner<'_> {
         self.environment.server.requests()?;
         let log = self.environment.folder().join("stderr.log");
         command.stderr(File::create(&log)?);
-        let ended = measure_printed(&mut command, tool, &self.environment.job, options.limit);
+        let ended = measure_printed(&mut command, tool, self.environment.job.kind, options.limit);
         let requests = self.environment.server.requests()?;
         let outcome = match ended {
             Err(error) => Outcome::Failed(one_line(&format!("{error:#}"))),
@@ -195,14 +195,14 @@ pub(super) fn is_last(outcome: &Outcome, options: &Options) -> bool {
 fn measure_printed(
     command: &mut Command,
     tool: &Tool,
-    job: &Job,
+    kind: Kind,
     limit: Duration,
 ) -> Result<(Ended, Printed)> {
-    let read: fn(ChildStdout) -> Result<Printed> = match (tool, job) {
-        (Tool::Bare(_) | Tool::Library(_), _) | (_, Job::Summarize(_) | Job::Version) => {
+    let read: fn(ChildStdout) -> Result<Printed> = match (tool, kind) {
+        (Tool::Bare(_) | Tool::Library(_), _) | (_, Kind::Summarize | Kind::Version) => {
             |output| Printed::end(output)
         }
-        (_, Job::List(_)) => |output| Printed::lines(output),
+        (_, Kind::List) => |output| Printed::lines(output),
         _ => {
             let (ended, ()) = measure(command, Stdio::null(), Some(limit), |_| ())?;
             return Ok((ended, Printed::Unread));

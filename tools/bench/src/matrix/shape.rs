@@ -1,5 +1,7 @@
 //! Which files and objects a workload has: names and sizes, and how they follow the scale.
 
+use support::term::count;
+
 /// Bytes of a KiB.
 pub(crate) const KIB: u64 = 1 << 10;
 /// Bytes of a MiB.
@@ -146,11 +148,6 @@ pub(crate) fn times(number: u64, scale: f64) -> u64 {
 
 fn files_of(files: u64, bytes: u64) -> String {
     format!("{} {} of {}", count(files), if files == 1 { "file" } else { "files" }, size(bytes))
-}
-
-/// A number with commas.
-pub(crate) fn count(number: u64) -> String {
-    support::term::count(number)
 }
 
 /// A size as people write it: `32 KiB`, `1.5 MiB`.

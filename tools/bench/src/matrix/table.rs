@@ -8,6 +8,7 @@
 use super::options::Options;
 use super::shape::{self, GIB, KIB, MIB, Shape, times};
 use crate::record::{Place, Unit};
+use support::term;
 
 /// Servers by the names that `--servers` takes.
 pub(super) const SERVERS: [&str; 3] = ["embedded", "versitygw", "minio"];
@@ -36,43 +37,53 @@ pub(crate) struct Workload {
     job: Job,
 }
 
-/// What is done.
+/// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Job {
+pub(crate) struct Job {
+    pub(crate) kind: Kind,
+    /// The files or objects it works on, where they are files or objects.
+    pub(super) files: Option<Shape>,
+    /// The computed keys that it lists.
+    pub(super) keys: Option<Keys>,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
     /// Files to an empty prefix, by the tool's `cp`.
-    Upload(Shape),
+    Upload,
     /// Objects to an empty folder.
-    Download(Shape),
+    Download,
     /// Files to an empty prefix, by the tool's `sync`.
-    SyncFirst(Shape),
+    SyncFirst,
     /// A sync that finds nothing to do.
-    SyncNothing(Shape),
+    SyncNothing,
     /// A sync after [`TOUCHED`] files were touched and [`ADDED`] added.
-    SyncAgain(Shape),
+    SyncAgain,
     /// Objects to another bucket of the server.
-    Copy(Shape),
+    Copy,
     /// All objects below a prefix.
-    Delete(Shape),
+    Delete,
     /// A tag for each object below a prefix.
-    Tag(Shape),
-    /// One file of so many bytes.
-    UploadFile(u64),
-    /// One object of so many bytes.
-    DownloadFile(u64),
+    Tag,
+    /// One file.
+    UploadFile,
+    /// One object.
+    DownloadFile,
     /// All keys of a bucket, printed.
-    List(Keys),
+    List,
     /// Number and size of all objects of a bucket.
-    Summarize(Keys),
+    Summarize,
     /// `--version`.
     Version,
     /// A library is imported and makes a client.
     Start,
     /// All keys of a bucket, into a `pyarrow.Table`.
-    ListArrow(Keys),
+    ListArrow,
     /// The same, into a `pandas.DataFrame`.
-    ListPandas(Keys),
+    ListPandas,
     /// Objects, into memory.
-    Read(Shape),
+    Read,
 }
 
 /// Keys of a bucket that is computed.
@@ -108,8 +119,24 @@ const SMALL: Shape = Shape::Numbered { files: 100_000, bytes: KIB };
 const LARGE: Shape = Shape::NumberedLarge { files: 100, bytes: 100 * MIB };
 const MILLION: Shape = Shape::Numbered { files: 1_000_000, bytes: 0 };
 
-pub(crate) const fn row(name: &'static str, scale: f64, job: Job) -> Workload {
+const fn workload(name: &'static str, scale: f64, job: Job) -> Workload {
     Workload { name, scale, latencies_ms: NONE, is_tls: false, others: &[], repeats: 1, job }
+}
+
+pub(crate) const fn row(name: &'static str, scale: f64, kind: Kind, files: Shape) -> Workload {
+    workload(name, scale, Job { kind, files: Some(files), keys: None })
+}
+
+const fn one(bytes: u64) -> Shape {
+    Shape::Large { files: 1, bytes }
+}
+
+pub(crate) const fn listing(name: &'static str, scale: f64, kind: Kind, keys: Keys) -> Workload {
+    workload(name, scale, Job { kind, files: None, keys: Some(keys) })
+}
+
+pub(crate) const fn start(name: &'static str, kind: Kind) -> Workload {
+    workload(name, 1.0, Job { kind, files: None, keys: None })
 }
 
 impl Workload {
@@ -135,30 +162,30 @@ impl Workload {
 }
 
 const fn list(name: &'static str, scale: f64, millions: u64, layout: Layout) -> Workload {
-    row(name, scale, Job::List(Keys { layout, count: millions * 1_000_000 }))
+    listing(name, scale, Kind::List, Keys { layout, count: millions * 1_000_000 })
 }
 
 const fn summarize(name: &'static str, scale: f64, millions: u64) -> Workload {
     let keys = Keys { layout: Layout::Formula("uuid"), count: millions * 1_000_000 };
-    row(name, scale, Job::Summarize(keys))
+    listing(name, scale, Kind::Summarize, keys)
 }
 
 /// All workloads, in the order in which they run.
 pub(super) const WORKLOADS: &[Workload] = &[
-    row("a", 0.04, Job::Upload(FOLDERS)).at(ALL).tls().on(BOTH),
-    row("a-down", 0.04, Job::Download(FOLDERS)).at(ENDS).tls().on(MINIO),
-    row("b", 0.02, Job::Upload(FIVE)).tls().on(MINIO),
-    row("b-down", 0.02, Job::Download(FIVE)).tls().on(MINIO),
-    row("c-first", 0.02, Job::SyncFirst(MIXED)).at(ENDS),
-    row("c-noop", 0.05, Job::SyncNothing(MIXED)).at(ENDS).tls().on(BOTH),
-    row("c-again", 0.02, Job::SyncAgain(MIXED)).on(MINIO),
-    row("d-100", 1.0, Job::Upload(HUNDRED)).at(ENDS),
-    row("d-1000", 1.0, Job::Upload(THOUSAND)).at(ENDS).tls().on(MINIO),
-    row("e", 1.0, Job::Tag(THOUSAND)).at(ENDS).on(MINIO),
+    row("a", 0.04, Kind::Upload, FOLDERS).at(ALL).tls().on(BOTH),
+    row("a-down", 0.04, Kind::Download, FOLDERS).at(ENDS).tls().on(MINIO),
+    row("b", 0.02, Kind::Upload, FIVE).tls().on(MINIO),
+    row("b-down", 0.02, Kind::Download, FIVE).tls().on(MINIO),
+    row("c-first", 0.02, Kind::SyncFirst, MIXED).at(ENDS),
+    row("c-noop", 0.05, Kind::SyncNothing, MIXED).at(ENDS).tls().on(BOTH),
+    row("c-again", 0.02, Kind::SyncAgain, MIXED).on(MINIO),
+    row("d-100", 1.0, Kind::Upload, HUNDRED).at(ENDS),
+    row("d-1000", 1.0, Kind::Upload, THOUSAND).at(ENDS).tls().on(MINIO),
+    row("e", 1.0, Kind::Tag, THOUSAND).at(ENDS).on(MINIO),
     // As many as a process for each object can tag within the limit.
-    row("e-few", 1.0, Job::Tag(TWENTY)),
-    row("f-cp", 0.005, Job::Upload(CLASSES)).tls(),
-    row("f-sync", 0.005, Job::SyncFirst(CLASSES)),
+    row("e-few", 1.0, Kind::Tag, TWENTY),
+    row("f-cp", 0.005, Kind::Upload, CLASSES).tls(),
+    row("f-sync", 0.005, Kind::SyncFirst, CLASSES),
     list("g-list-uuid", 0.1, 1, Layout::Formula("uuid")).at(ENDS).tls(),
     list("g-list-seq", 0.05, 1, Layout::Formula("seq")),
     list("g-list-dates", 0.05, 1, Layout::Formula("dates")),
@@ -169,12 +196,12 @@ pub(super) const WORKLOADS: &[Workload] = &[
     list("g-list10-uuid", 0.05, 10, Layout::Formula("uuid")),
     summarize("g-sum-uuid", 0.1, 1),
     summarize("g-sum10-uuid", 0.05, 10),
-    row("h-small", 0.02, Job::Copy(SMALL)).at(ENDS).on(MINIO),
-    row("h-large", 0.02, Job::Copy(LARGE)).at(ENDS),
-    row("i", 0.005, Job::Delete(MILLION)).at(ENDS),
-    row("j", 0.02, Job::DownloadFile(10 * GIB)).tls(),
-    row("k-version", 1.0, Job::Version).repeated(3),
-    row("k-cp", 1.0, Job::UploadFile(4 * KIB)).at(ALL).tls().repeated(2),
+    row("h-small", 0.02, Kind::Copy, SMALL).at(ENDS).on(MINIO),
+    row("h-large", 0.02, Kind::Copy, LARGE).at(ENDS),
+    row("i", 0.005, Kind::Delete, MILLION).at(ENDS),
+    row("j", 0.02, Kind::DownloadFile, one(10 * GIB)).tls(),
+    start("k-version", Kind::Version).repeated(3),
+    row("k-cp", 1.0, Kind::UploadFile, one(4 * KIB)).at(ALL).tls().repeated(2),
 ];
 
 impl Workload {
@@ -195,7 +222,7 @@ impl Workload {
         if wanted("embedded") {
             let latencies_ms = options.latencies_ms.as_deref().unwrap_or(self.latencies_ms);
             // A start without a request is the same everywhere.
-            let is_start = matches!(self.job, Job::Version | Job::Start);
+            let is_start = matches!(self.job.kind, Kind::Version | Kind::Start);
             let count = if is_start { 1 } else { latencies_ms.len() };
             places.extend(latencies_ms.iter().take(count).map(|ms| place("embedded", *ms, false)));
             if options.tls().unwrap_or(self.is_tls) && !is_start {
@@ -211,96 +238,52 @@ impl Workload {
 impl Job {
     /// The same at a share of its size. One small file stays one.
     fn scaled(self, scale: f64) -> Self {
-        let shape = |shape: Shape| shape.scaled(scale);
+        if self.kind == Kind::UploadFile {
+            return self;
+        }
         let keys = |keys: Keys| Keys { count: times(keys.count, scale).max(10), ..keys };
-        match self {
-            Self::Upload(files) => Self::Upload(shape(files)),
-            Self::Download(files) => Self::Download(shape(files)),
-            Self::SyncFirst(files) => Self::SyncFirst(shape(files)),
-            Self::SyncNothing(files) => Self::SyncNothing(shape(files)),
-            Self::SyncAgain(files) => Self::SyncAgain(shape(files)),
-            Self::Copy(files) => Self::Copy(shape(files)),
-            Self::Delete(files) => Self::Delete(shape(files)),
-            Self::Tag(files) => Self::Tag(shape(files)),
-            Self::DownloadFile(bytes) => Self::DownloadFile(times(bytes, scale)),
-            Self::List(of) => Self::List(keys(of)),
-            Self::Summarize(of) => Self::Summarize(keys(of)),
-            Self::ListArrow(of) => Self::ListArrow(keys(of)),
-            Self::ListPandas(of) => Self::ListPandas(keys(of)),
-            Self::Read(files) => Self::Read(shape(files)),
-            Self::UploadFile(_) | Self::Version | Self::Start => self,
-        }
-    }
-
-    /// The files or objects it works on, where they are files or objects.
-    pub(super) fn shape(&self) -> Option<Shape> {
-        match *self {
-            Self::Upload(shape)
-            | Self::Download(shape)
-            | Self::SyncFirst(shape)
-            | Self::SyncNothing(shape)
-            | Self::SyncAgain(shape)
-            | Self::Copy(shape)
-            | Self::Delete(shape)
-            | Self::Tag(shape)
-            | Self::Read(shape) => Some(shape),
-            Self::UploadFile(bytes) | Self::DownloadFile(bytes) => {
-                Some(Shape::Large { files: 1, bytes })
-            }
-            _ => None,
-        }
-    }
-
-    /// The computed keys that it lists.
-    pub(super) fn keys(&self) -> Option<Keys> {
-        match *self {
-            Self::List(keys)
-            | Self::Summarize(keys)
-            | Self::ListArrow(keys)
-            | Self::ListPandas(keys) => Some(keys),
-            _ => None,
-        }
+        let files = self.files.map(|files| files.scaled(scale));
+        Self { files, keys: self.keys.map(keys), ..self }
     }
 
     /// What it does, in a line.
     pub(crate) fn title(&self) -> String {
-        let shape = self.shape().map_or(String::new(), Shape::about);
-        match self {
-            Self::Upload(_) | Self::UploadFile(_) => format!("{shape}, upload"),
-            Self::Download(_) | Self::DownloadFile(_) => format!("{shape}, download"),
-            Self::SyncFirst(_) => format!("{shape}, first sync"),
-            Self::SyncNothing(_) => format!("{shape}, sync with nothing to do"),
-            Self::SyncAgain(_) => {
+        let what = self.files.map(Shape::about).or(self.keys.map(Keys::about)).unwrap_or_default();
+        match self.kind {
+            Kind::Upload | Kind::UploadFile => format!("{what}, upload"),
+            Kind::Download | Kind::DownloadFile => format!("{what}, download"),
+            Kind::SyncFirst => format!("{what}, first sync"),
+            Kind::SyncNothing => format!("{what}, sync with nothing to do"),
+            Kind::SyncAgain => {
                 let added = shape::size(ADDED_BYTES);
-                format!("{shape}, sync after {TOUCHED} were touched and {ADDED} of {added} added")
+                format!("{what}, sync after {TOUCHED} were touched and {ADDED} of {added} added")
             }
-            Self::Copy(_) => format!("{shape}, copied from bucket to bucket"),
-            Self::Delete(_) => format!("{shape}, deleted"),
-            Self::Tag(_) => format!("{shape}, tagged"),
-            Self::List(keys) => format!("{}, listed", keys.about()),
-            Self::Summarize(keys) => format!("{}, counted", keys.about()),
-            Self::Version => "start and `--version`".to_owned(),
-            Self::Start => "start of the interpreter, import of the library, a client".to_owned(),
-            Self::ListArrow(keys) => format!("{} into a pyarrow.Table", keys.about()),
-            Self::ListPandas(keys) => format!("{} into a pandas.DataFrame", keys.about()),
-            Self::Read(_) => format!("objects of {shape}, read into memory"),
+            Kind::Copy => format!("{what}, copied from bucket to bucket"),
+            Kind::Delete => format!("{what}, deleted"),
+            Kind::Tag => format!("{what}, tagged"),
+            Kind::List => format!("{what}, listed"),
+            Kind::Summarize => format!("{what}, counted"),
+            Kind::Version => "start and `--version`".to_owned(),
+            Kind::Start => "start of the interpreter, import of the library, a client".to_owned(),
+            Kind::ListArrow => format!("{what} into a pyarrow.Table"),
+            Kind::ListPandas => format!("{what} into a pandas.DataFrame"),
+            Kind::Read => format!("objects of {what}, read into memory"),
         }
     }
 
     /// How much work it is.
     pub(crate) fn amount(&self) -> (f64, Unit) {
-        if let Some(keys) = self.keys() {
-            return (float(keys.count) / 1e6, Unit::MillionKeys);
-        }
-        let files = self.shape().map_or(Vec::new(), Shape::files);
+        let files = self.files.map_or(Vec::new(), Shape::files);
         let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        match self {
-            Self::Version | Self::Start | Self::UploadFile(_) => (1.0, Unit::Run),
-            Self::DownloadFile(_)
-            | Self::Upload(Shape::Large { .. } | Shape::Classes { .. })
-            | Self::Download(Shape::Large { .. })
-            | Self::SyncFirst(Shape::Classes { .. }) => (float(bytes) / 1e9, Unit::Gigabyte),
-            Self::SyncAgain(_) => (float(files.len() as u64 + ADDED), Unit::Object),
+        match (self.kind, self.files, self.keys) {
+            (_, _, Some(keys)) => (float(keys.count) / 1e6, Unit::MillionKeys),
+            (Kind::Version | Kind::Start | Kind::UploadFile, ..) => (1.0, Unit::Run),
+            (
+                Kind::DownloadFile | Kind::Upload | Kind::Download | Kind::SyncFirst,
+                Some(Shape::Large { .. } | Shape::Classes { .. }),
+                _,
+            ) => (float(bytes) / 1e9, Unit::Gigabyte),
+            (Kind::SyncAgain, ..) => (float(files.len() as u64 + ADDED), Unit::Object),
             _ => (float(files.len() as u64), Unit::Object),
         }
     }
@@ -309,7 +292,7 @@ impl Job {
 impl Keys {
     fn about(self) -> String {
         let (Layout::Formula(name) | Layout::File(name)) = self.layout;
-        format!("{} keys like `{name}`", shape::count(self.count))
+        format!("{} keys like `{name}`", term::count(self.count))
     }
 }
 

@@ -82,7 +82,7 @@ impl Tool {
                 }
             }
             Self::Bare(bare) => bare.command(environment, slot)?.map_or(Line::Nothing, Line::Runs),
-            Self::Library(library) => match library.reason(&environment.job) {
+            Self::Library(library) => match library.reason(environment.job.kind) {
                 Some(why) => Line::Cannot(why.to_owned()),
                 None => Line::Runs(library.command(environment, slot)?),
             },

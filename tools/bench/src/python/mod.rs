@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::matrix::shape::{KIB, Shape};
-use crate::matrix::table::{Job, Keys, Layout, Workload, row};
+use crate::matrix::table::{Keys, Kind, Layout, Workload, listing, row, start};
 use crate::matrix::{self, Suite, libraries, plan};
 use crate::peers::absolute;
 use crate::{record, report};
@@ -28,13 +28,13 @@ const FILES: Shape = Shape::Folders { folders: 20, files: 1000, bytes: 32 * KIB 
 
 /// All workloads, in the order of the page.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    row("start", 1.0, Job::Start),
-    row("list-arrow", 1.0, Job::ListArrow(KEYS)),
-    row("list-pandas", 1.0, Job::ListPandas(KEYS)),
-    row("read", 1.0, Job::Read(OBJECTS)),
-    row("upload", 1.0, Job::Upload(FILES)),
-    row("download", 1.0, Job::Download(FILES)),
-    row("sync", 1.0, Job::SyncNothing(FILES)),
+    start("start", Kind::Start),
+    listing("list-arrow", 1.0, Kind::ListArrow, KEYS),
+    listing("list-pandas", 1.0, Kind::ListPandas, KEYS),
+    row("read", 1.0, Kind::Read, OBJECTS),
+    row("upload", 1.0, Kind::Upload, FILES),
+    row("download", 1.0, Kind::Download, FILES),
+    row("sync", 1.0, Kind::SyncNothing, FILES),
 ];
 
 /// What is measured; the tools are libraries.
