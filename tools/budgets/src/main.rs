@@ -9,8 +9,7 @@
 mod server;
 
 use std::hint::black_box;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -26,6 +25,7 @@ use s3haul_wire::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload,
     PayloadSource, TlsConfig,
 };
+use support::process::{self, Running};
 
 const BUCKET: &str = "bucket";
 const KEY: &str = "some/folder/key-0001";
@@ -49,13 +49,13 @@ fn main() {
                 "filter" => filter(count),
                 "journal" => journal(count),
                 "put" | "get" | "list" | "join" => {
-                    let server = Server::start("serve");
-                    let client = client(&format!("http://{}", server.address));
+                    let (_server, address) = server("serve");
+                    let client = client(&format!("http://{address}"));
                     runtime.block_on(requests(path, count, &client));
                 }
                 "put-tls" | "part-tls" => {
-                    let server = Server::start("serve-tls");
-                    let client = client(&format!("https://{}", server.address));
+                    let (_server, address) = server("serve-tls");
+                    let client = client(&format!("https://{address}"));
                     runtime.block_on(requests(path, count, &client));
                 }
                 _ => panic!("no path is called `{path}`"),
@@ -71,34 +71,11 @@ fn journal(count: usize) {
     s3haul::fuzzing::journal_batches(folder.path(), count);
 }
 
-/// This program a second time.
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(mode: &str) -> Self {
-        let own = std::env::current_exe().expect("this program has a path");
-        let mut child = Command::new(own)
-            .arg(mode)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let output = child.stdout.take().expect("standard output is piped");
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("the server prints its address");
-        Self { child, address: line.trim().to_owned() }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Already gone: then there is nothing to end.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// This program a second time, and its address.
+fn server(mode: &str) -> (Running, String) {
+    let own = std::env::current_exe().expect("this program has a path");
+    let address = |line: &str| Some(line.to_owned());
+    process::start_until(Command::new(own).arg(mode), address).expect("it prints its address")
 }
 
 fn client(url: &str) -> Client {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -96,30 +96,57 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program with its output shown, and gives each line of its standard output to a function.
-///
-/// # Panics
-///
-/// Never: standard output is piped.
+/// Runs a program without standard input, and gives each line that it prints to a function.
 pub fn run_with_lines(command: &mut Command, mut take: impl FnMut(&str)) -> Result<()> {
     let name = describe(command);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("could not start `{name}`"))?;
-    let stdout = child.stdout.take().expect("standard output is piped");
-    for line in BufReader::new(stdout).split(b'\n') {
-        let line = line.with_context(|| format!("could not read what `{name}` prints"))?;
-        let line = String::from_utf8_lossy(&line);
-        term::line(&line);
-        take(&line);
+    let (mut child, output) = start(command.stdin(Stdio::null()))?;
+    for line in lines(output) {
+        take(&line.with_context(|| format!("could not read what `{name}` prints"))?);
     }
-    let status = child.wait()?;
+    let status = child.0.wait()?;
     if !status.success() {
         bail!("`{name}` failed ({status})");
     }
     Ok(())
+}
+
+/// A process that is killed when this value is dropped.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Already gone where it was waited for.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a program, and waits until a function has found what it needs in the lines that it
+/// prints. Its standard input ends with this process at the latest.
+pub fn start_until<T>(
+    command: &mut Command,
+    mut find: impl FnMut(&str) -> Option<T>,
+) -> Result<(Running, T)> {
+    let (child, output) = start(command.stdin(Stdio::piped()))?;
+    for line in lines(output) {
+        if let Some(found) = find(&line?) {
+            return Ok((child, found));
+        }
+    }
+    bail!("`{}` ended too soon", describe(command))
+}
+
+fn start(command: &mut Command) -> Result<(Running, ChildStdout)> {
+    let child = command.stdout(Stdio::piped()).spawn();
+    let mut child = child.with_context(|| format!("could not start `{}`", describe(command)))?;
+    let output = child.stdout.take().context("standard output is piped")?;
+    Ok((Running(child), output))
+}
+
+/// Lines in which other bytes than UTF-8 are replaced.
+fn lines(output: ChildStdout) -> impl Iterator<Item = std::io::Result<String>> {
+    let lines = BufReader::with_capacity(1 << 20, output).split(b'\n');
+    lines.map(|line| line.map(|line| String::from_utf8_lossy(&line).into_owned()))
 }
 
 /// Runs a program silently; fails with what it printed.

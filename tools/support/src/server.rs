@@ -1,16 +1,16 @@
 //! S3 servers as children: `s3haul serve`, and any program that listens on a port.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
+use crate::process::{self, Running};
 
 /// Unit of the times in `/proc/PID/stat`, on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -20,41 +20,23 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// A server on a free port; stops when this value is dropped.
 pub struct Server {
-    child: Child,
+    child: Running,
     exports: Vec<(String, String)>,
 }
 
 impl Server {
     /// Starts a server with these arguments and waits until it listens.
     pub fn start(s3haul: &Path, args: &[&str]) -> Result<Self> {
-        let mut child = Command::new(s3haul)
-            .arg("serve")
-            .args(args)
-            .args(["--address", "127.0.0.1:0", "--stop-with-stdin"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("could not start `s3haul serve`")?;
-        let output = child.stdout.take().context("the server has no standard output")?;
-        let mut server = Self { child, exports: Vec::new() };
-        for line in BufReader::new(output).lines() {
-            let line = line?;
-            if let Some((name, value)) =
-                line.strip_prefix("export ").and_then(|rest| rest.split_once('='))
-            {
-                server.exports.push((name.to_owned(), value.trim_matches('\'').to_owned()));
-            }
-            if server.is_known() {
-                return Ok(server);
-            }
-        }
-        bail!("`s3haul serve {}` ended before it listened", args.join(" "))
-    }
-
-    fn is_known(&self) -> bool {
-        ["ENDPOINT", "ACCESS_KEY", "SECRET", "REGION"]
-            .iter()
-            .all(|part| self.exports.iter().any(|(name, _)| name.contains(part)))
+        let mut serve = Command::new(s3haul);
+        serve.arg("serve").args(args).args(["--address", "127.0.0.1:0", "--stop-with-stdin"]);
+        let mut exports = Vec::new();
+        let (child, ()) = process::start_until(&mut serve, |line| {
+            let (name, value) = line.strip_prefix("export ")?.split_once('=')?;
+            exports.push((name.to_owned(), value.trim_matches('\'').to_owned()));
+            let is_known = |part| exports.iter().any(|(name, _)| name.contains(part));
+            ["ENDPOINT", "ACCESS_KEY", "SECRET", "REGION"].into_iter().all(is_known).then_some(())
+        })?;
+        Ok(Self { child, exports })
     }
 
     /// A command whose environment reaches the server.
@@ -73,7 +55,7 @@ impl Server {
 
     /// User and system time so far, in seconds.
     pub fn cpu_s(&self) -> Result<f64> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.0.id()))?;
         // Behind the name, which may hold anything: state, then numbers; the times are 14 and 15.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
         let ticks: u32 =
@@ -83,29 +65,22 @@ impl Server {
 
     /// Memory of its own (not the mapped key file) now, in MiB.
     pub fn own_mib(&self) -> f64 {
-        status_kib(self.child.id(), "RssAnon:") / 1024.0
+        status_kib(self.child.0.id(), "RssAnon:") / 1024.0
     }
 
     /// Lets it end in order, so that its ledger is on disk.
     pub fn stop(mut self) -> Result<()> {
-        drop(self.child.stdin.take());
-        let status = self.child.wait()?;
+        drop(self.child.0.stdin.take());
+        let status = self.child.0.wait()?;
         if status.success() { Ok(()) } else { bail!("the server failed ({status})") }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Already gone where it was stopped in order.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
 /// A server that is not ours. It ends with this value, and with this process however that ends.
 pub struct Daemon {
-    child: Child,
-    guard: Child,
+    /// Dropped first: it would kill another process that gets the number.
+    _guard: Running,
+    child: Running,
 }
 
 impl Daemon {
@@ -113,21 +88,15 @@ impl Daemon {
     /// it speaks TLS.
     pub fn start(command: &mut Command, port: u16, is_secure: bool) -> Result<Self> {
         let child = command.stdin(Stdio::null()).spawn();
-        let mut child = child.with_context(|| format!("could not start {command:?}"))?;
+        let child = Running(child.with_context(|| format!("could not start {command:?}"))?);
         // Its standard input ends with this process, however that ends.
         let guard = Command::new("sh")
-            .args(["-c", "read -r _; kill -9 \"$0\"", &child.id().to_string()])
+            .args(["-c", "read -r _; kill -9 \"$0\"", &child.0.id().to_string()])
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn();
-        let guard = match guard {
-            Ok(guard) => guard,
-            Err(error) => {
-                let _ = child.kill();
-                return Err(error).context("could not start a guard");
-            }
-        };
-        let mut daemon = Self { child, guard };
+            .spawn()
+            .context("could not start a guard")?;
+        let mut daemon = Self { _guard: Running(guard), child };
         daemon.wait_until(|| if is_secure { listens(port) } else { answers(port) })?;
         Ok(daemon)
     }
@@ -135,7 +104,7 @@ impl Daemon {
     fn wait_until(&mut self, is_ready: impl Fn() -> bool) -> Result<()> {
         let begin = Instant::now();
         while begin.elapsed() < START_MAX {
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = self.child.0.try_wait()? {
                 bail!("it ended ({status})");
             }
             if is_ready() {
@@ -144,16 +113,6 @@ impl Daemon {
             sleep(POLL);
         }
         bail!("it does not answer")
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // The guard first: it would kill another process that gets the number.
-        for child in [&mut self.guard, &mut self.child] {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }
 

@@ -83,7 +83,10 @@ fn commands(arguments: &Arguments, seed: u64) -> Result<()> {
     cargo.env("S3HAUL_TEST_SEQUENCES", sequences.to_string());
     cargo.env("S3HAUL_TEST_SEED", seed.to_string());
     let mut ran = 0_u64;
-    process::run_with_lines(&mut cargo, |line| ran += u64::from(line.trim() == "passed"))?;
+    process::run_with_lines(&mut cargo, |line| {
+        term::line(line);
+        ran += u64::from(line.trim() == "passed");
+    })?;
     if ran == 0 {
         bail!(
             "nothing ran: the servers are versitygw and minio; `cargo xtask servers` installs them"
@@ -112,6 +115,7 @@ fn canary_dies(name: &str, jobs: u64, seed: Option<u64>) -> Result<()> {
     cargo.env("S3HAUL_TEST_CANARY", name).env("RUST_BACKTRACE", "0");
     let mut seen = None;
     let result = process::run_with_lines(&mut cargo, |line| {
+        term::line(line);
         let failing =
             line.strip_prefix("S3HAUL_TEST_SEED=").and_then(|rest| rest.split(' ').next());
         seen = seen.take().or_else(|| failing.map(str::to_owned));

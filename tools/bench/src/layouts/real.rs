@@ -5,11 +5,10 @@
 //! package manager or no way to its mirror, the tree of this machine's files stands in.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use support::{process, term};
 
@@ -27,53 +26,18 @@ pub(super) fn paths(folder: &Path, keys: &mut Vec<String>) {
             "layouts: no list of the files of Debian packages, so the files of this machine are \
              taken: {error:#}"
         ));
-        for tree in TREES {
-            walk(Path::new(tree), &mut |path| add(keys, path.to_str().unwrap_or_default()));
-        }
+        let mut find = Command::new("find");
+        find.args(TREES).args(["-type", "f"]).stderr(Stdio::null());
+        // It fails where a folder cannot be read, which is left out.
+        let _ = process::run_with_lines(&mut find, |path| add(keys, path));
     }
 }
 
 fn add(keys: &mut Vec<String>, key: &str) {
-    if (1..=KEY_BYTES_MAX).contains(&key.len()) && !key.contains(char::is_control) {
+    let is_odd = |c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER;
+    if (1..=KEY_BYTES_MAX).contains(&key.len()) && !key.contains(is_odd) {
         keys.push(key.trim_start_matches('/').to_owned());
     }
-}
-
-/// Calls a function with every regular file below a folder; what cannot be read is left out.
-fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => visit(&entry.path()),
-                _ => {}
-            }
-        }
-    }
-}
-
-/// Calls a function with each line that a program prints; lines that are no UTF-8 are left out.
-fn for_lines(command: &mut Command, mut take: impl FnMut(&str)) -> Result<()> {
-    let name = command.get_program().display().to_string();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .with_context(|| format!("could not start `{name}`"))?;
-    let output = child.stdout.take().context("standard output is piped")?;
-    for line in BufReader::with_capacity(1 << 20, output).split(b'\n') {
-        if let Ok(line) = std::str::from_utf8(&line?) {
-            take(line);
-        }
-    }
-    let status = child.wait()?;
-    if !status.success() {
-        bail!("`{name}` failed ({status})");
-    }
-    Ok(())
 }
 
 /// Lets the package manager fetch its lists of files, and takes their paths.
@@ -87,7 +51,7 @@ fn package_contents(folder: &Path, keys: &mut Vec<String>) -> Result<()> {
         bail!("the mirror of this machine's package manager has no lists of files");
     }
     for file in files {
-        for_lines(Command::new(READ_LIST).arg("cat-file").arg(&file), |line| {
+        process::run_with_lines(Command::new(READ_LIST).arg("cat-file").arg(&file), |line| {
             // A path, which may hold spaces, then the packages, which hold none.
             if let Some((path, _)) = line.trim_end().rsplit_once(char::is_whitespace) {
                 add(keys, path.trim_end());

@@ -2,9 +2,9 @@
 //! `tools/bench/bare` without planning, output or more of files than reads and writes.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::output::Printed;
 use super::server::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, Shape};
 use super::table::Kind;
+use support::process;
 
 /// Its names among the tools: as a sender, and as one that also reads or writes the small files
 /// of uploads and downloads.
@@ -230,9 +231,9 @@ fn synced_pages(environment: &Environment<'_>, slot: &Slot) -> Result<PathBuf> {
     let mut keys: Vec<String> =
         environment.tree.files.iter().map(|(name, _)| format!("{}{name}", slot.prefix)).collect();
     keys.sort_unstable();
-    // Behind the last key no page begins.
-    keys.pop();
-    write_lines(&path, every_page(keys.into_iter()))?;
+    let total = keys.len();
+    let pages = (1..).zip(keys).filter(|(number, _)| ends_page(*number, total));
+    write_lines(&path, pages.map(|(_, key)| key))?;
     Ok(path)
 }
 
@@ -243,27 +244,22 @@ fn listed_pages(environment: &Environment<'_>) -> Result<PathBuf> {
         return Ok(path);
     }
     let address = format!("s3://{KEYS_BUCKET}");
-    let mut child = environment
-        .server
-        .command(&["list", &address, "--sort", "--format", "keys"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let output = child.stdout.take().context("standard output is piped")?;
+    let mut list = environment.server.command(&["list", &address, "--sort", "--format", "keys"]);
     let total = usize::try_from(environment.job.keys.map_or(0, |keys| keys.count))?;
-    let mut lines = BufReader::with_capacity(1 << 20, output).lines().map_while(Result::ok);
-    write_lines(&path, every_page(lines.by_ref().take(total.saturating_sub(1))))?;
-    lines.for_each(drop);
-    let status = child.wait()?;
-    if !status.success() {
-        bail!("could not list the keys ({status})");
-    }
+    let (mut number, mut pages) = (0, Vec::new());
+    process::run_with_lines(&mut list, |key| {
+        number += 1;
+        if ends_page(number, total) {
+            pages.push(key.to_owned());
+        }
+    })?;
+    write_lines(&path, pages)?;
     Ok(path)
 }
 
-/// Every 1,000th line.
-fn every_page(keys: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
-    keys.skip(PAGE_KEYS - 1).step_by(PAGE_KEYS)
+/// Whether a page begins behind this key, by its number from 1: behind the last none does.
+fn ends_page(number: usize, total: usize) -> bool {
+    number.is_multiple_of(PAGE_KEYS) && number < total
 }
 
 fn write_lines(path: &Path, lines: impl IntoIterator<Item = String>) -> Result<()> {
@@ -280,12 +276,12 @@ mod tests {
 
     #[test]
     fn a_page_begins_behind_every_thousandth_key() {
-        let pages = |count: usize| -> Vec<String> {
-            every_page((1..count).map(|number| number.to_string())).collect()
+        let pages = |total: usize| -> Vec<usize> {
+            (1..=total).filter(|number| ends_page(*number, total)).collect()
         };
         assert!(pages(1000).is_empty());
-        assert_eq!(pages(1001), ["1000"]);
-        assert_eq!(pages(2000), ["1000"]);
-        assert_eq!(pages(2500), ["1000", "2000"]);
+        assert_eq!(pages(1001), [1000]);
+        assert_eq!(pages(2000), [1000]);
+        assert_eq!(pages(2500), [1000, 2000]);
     }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::ledger::{Ledger, Requests};
 use super::listing::Listing;
@@ -190,22 +190,11 @@ impl Server {
 
     /// The beginning of an object.
     pub(super) fn beginning(&self, bucket: &str, key: &str, bytes: u64) -> Result<Vec<u8>> {
-        use std::io::Read as _;
-        let uri = format!("s3://{bucket}/{key}");
-        let mut child = self
-            .command(&["cat", &uri])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let output = child.stdout.take().context("standard output is piped")?;
-        let mut beginning = Vec::new();
-        let read = output.take(bytes).read_to_end(&mut beginning);
-        // The rest of the object is not wanted.
-        let _ = child.kill();
-        let _ = child.wait();
-        read.with_context(|| format!("could not read `{uri}`"))?;
-        Ok(beginning)
+        let (uri, range) = (format!("s3://{bucket}/{key}"), format!("0-{}", bytes - 1));
+        let output = process::output(&mut self.command(&["cat", "--range", &range, &uri]))?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "could not read `{uri}`: {errors}");
+        Ok(output.stdout)
     }
 
     /// The requests since the last call, where the server counts them.

@@ -1,18 +1,16 @@
 //! The command under test: run to its end, or started and watched.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{JoinHandle, sleep};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use super::plan::Moment;
 use super::server::{ACCESS_KEY, SECRET_KEY};
+use support::process;
 
 /// A job that nothing disturbs ends sooner, and one whose server is gone gives up sooner.
 const JOB_TIME_MAX: Duration = Duration::from_mins(2);
@@ -71,39 +69,36 @@ impl Client {
 
     /// Starts a command; what it prints goes to `NAME.out` and `NAME.err`.
     pub(super) fn start(&self, arguments: &[&str], name: &str) -> Result<Running> {
-        let mut output = File::create(self.folder.join(format!("{name}.out")))?;
+        let output = self.folder.join(format!("{name}.out"));
         let errors = File::create(self.folder.join(format!("{name}.err")))?;
         let mut command = self.command(arguments);
-        command.stdout(Stdio::piped()).stderr(errors);
-        let mut child = command.spawn().context("could not start the command")?;
-        let pipe = child.stdout.take().context("standard output is piped")?;
-        let lines = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&lines);
-        let reader = std::thread::spawn(move || {
-            for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
-                counter.fetch_add(1, Ordering::Relaxed);
-                let _ = output.write_all(&line).and_then(|()| output.write_all(b"\n"));
-            }
-        });
-        Ok(Running { child, lines, reader: Some(reader) })
+        command.stdout(File::create(&output)?).stderr(errors);
+        let child = command.spawn().context("could not start the command")?;
+        Ok(Running { child: process::Running(child), output })
     }
 }
 
 /// A command that runs; killed when dropped.
 pub(super) struct Running {
-    child: Child,
-    lines: Arc<AtomicU64>,
-    reader: Option<JoinHandle<()>>,
+    child: process::Running,
+    /// The file that it prints to.
+    output: PathBuf,
 }
 
 impl Running {
     pub(super) fn is_running(&mut self) -> Result<bool> {
-        Ok(self.child.try_wait()?.is_none())
+        Ok(self.child.0.try_wait()?.is_none())
+    }
+
+    /// Lines that it has printed so far.
+    fn lines(&self) -> Result<u64> {
+        let printed = fs::read(&self.output)?;
+        Ok(String::from_utf8_lossy(&printed).matches('\n').count() as u64)
     }
 
     /// Waits for a moment; false when the command ended before.
     pub(super) fn wait_for(&mut self, moment: Moment) -> Result<bool> {
-        while self.lines.load(Ordering::Relaxed) < moment.lines {
+        while self.lines()? < moment.lines {
             if !self.is_running()? {
                 return Ok(false);
             }
@@ -116,29 +111,19 @@ impl Running {
     /// Ends it at once, as a crash would; false when it had ended before.
     pub(super) fn kill(&mut self) -> Result<bool> {
         use std::os::unix::process::ExitStatusExt as _;
-        self.child.kill()?;
-        Ok(self.child.wait()?.signal().is_some())
+        self.child.0.kill()?;
+        Ok(self.child.0.wait()?.signal().is_some())
     }
 
     /// Waits for its end, which must come.
     pub(super) fn wait(&mut self) -> Result<ExitStatus> {
         let deadline = Instant::now() + JOB_TIME_MAX;
         while Instant::now() < deadline {
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = self.child.0.try_wait()? {
                 return Ok(status);
             }
             sleep(POLL);
         }
         bail!("the command does not end")
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
-        }
     }
 }
