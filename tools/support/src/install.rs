@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{process, term};
+use crate::{files, process, term};
 
 /// A program that `go install` or `cargo install` builds.
 #[derive(Clone, Copy)]
@@ -158,10 +158,7 @@ impl Folder {
         let started = Instant::now();
         let venv = self.venv();
         self.say(&format!("installing {} into target/{}/venv", environment.about, self.name));
-        if venv.exists() {
-            fs::remove_dir_all(&venv)
-                .with_context(|| format!("could not remove `{}`", venv.display()))?;
-        }
+        files::remove(&venv)?;
         let list = process::root().join(environment.file);
         pip_install(&venv, &["--requirement".as_ref(), list.as_os_str()])?;
         fs::write(self.stamp("python"), environment.packages)?;

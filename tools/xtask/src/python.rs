@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use support::install::{self, Environment, Folder};
 use support::servers::Servers;
-use support::{process, term};
+use support::{files, process, term};
 
 use crate::{builders, checks};
 
@@ -233,10 +233,7 @@ fn environment() -> Result<PathBuf> {
 fn build(python: &Path, profile: &str, folder: &str, flags: &[&str]) -> Result<PathBuf> {
     let wheels = process::target().join("wheels").join(folder);
     // What was built before has the same name or another version: neither is to be found.
-    if wheels.exists() {
-        std::fs::remove_dir_all(&wheels)
-            .with_context(|| format!("could not remove `{}`", wheels.display()))?;
-    }
+    files::remove(&wheels)?;
     let mut maturin = Command::new(python);
     maturin
         .current_dir(process::root())

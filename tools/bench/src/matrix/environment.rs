@@ -12,10 +12,11 @@ use super::memory;
 use super::server::{KEYS_BUCKET, SOURCE_BUCKET, Server, Store, TARGET_BUCKET};
 use super::shape::MIB;
 use super::table::{ADDED, ADDED_BYTES, Job, Kind, Layout, TOUCHED};
-use super::tree::{self, Tree};
+use super::tree::Tree;
 use crate::layouts;
 use crate::peers::Task;
 use crate::record::Place;
+use support::files;
 
 /// Objects to download are kept in the server's memory up to so many bytes; more of them are
 /// computed, and only their beginnings are compared.
@@ -200,10 +201,10 @@ impl<'a> Environment<'a> {
     /// Clears up.
     pub(super) fn after(&self, slot: &Slot) -> Result<()> {
         match self.job.kind {
-            Kind::Download | Kind::DownloadFile => tree::remove(&slot.folder),
+            Kind::Download | Kind::DownloadFile => files::remove(&slot.folder),
             Kind::SyncAgain => {
                 self.tree.touch(&self.touched(), false)?;
-                tree::remove(&self.tree.path(ADDED_FOLDER))?;
+                files::remove(&self.tree.path(ADDED_FOLDER))?;
                 self.clear(TARGET_BUCKET, &format!("{}{ADDED_FOLDER}/", slot.prefix))
             }
             Kind::SyncNothing | Kind::Version | Kind::Start | Kind::Read => Ok(()),

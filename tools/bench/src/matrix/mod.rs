@@ -42,7 +42,7 @@ use self::tools::Tool;
 use self::tree::Tree;
 use super::record::Place;
 use super::report;
-use support::{process, servers, term};
+use support::{files, process, servers, term};
 
 /// Workloads, and the tools that do them.
 pub(crate) struct Suite {
@@ -142,7 +142,7 @@ fn run_all(bench: &mut Bench, rows: Vec<Row>) -> Result<u32> {
         term::heading(&format!("{} on {place_name}: {title}", workload.name));
         let folder = scratch.path().join("run");
         let ran = run_cell(bench, workload, &place, &mut trees, &folder);
-        tree::remove(&folder)?;
+        files::remove(&folder)?;
         if let Err(error) = ran {
             unready += 1;
             term::error(&format!("{} on {place_name}: {error:#}", workload.name));
@@ -178,7 +178,7 @@ impl Trees {
         let shape = shape.unwrap_or(Shape::Numbered { files: 0, bytes: 0 });
         if !self.current.as_ref().is_some_and(|(tree, _)| tree.is(shape)) {
             self.current = None;
-            tree::remove(&self.disk)?;
+            files::remove(&self.disk)?;
             let memory = memory::folder(shape.bytes());
             let root =
                 memory.as_ref().map_or(self.disk.clone(), |folder| folder.path().join("tree"));

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 
 use super::shape::{MIB, Shape};
 use support::dice::Dice;
+use support::files;
 
 /// Files look this old: a sync takes what is as young as the object for changed, and servers return
 /// whole seconds.
@@ -109,36 +110,14 @@ fn random_block() -> Vec<u8> {
     block
 }
 
-/// Removes a folder with all that is in it, if it is there.
-pub(crate) fn remove(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("could not remove `{}`", folder.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Names and sizes of the files below a folder.
 pub(crate) fn sizes(root: &Path) -> Result<BTreeMap<String, u64>> {
-    let mut sizes = BTreeMap::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        let path = root.join(&folder);
-        let entries = std::fs::read_dir(&path)
-            .with_context(|| format!("could not read `{}`", path.display()))?;
-        for entry in entries {
-            let entry = entry?;
-            let name = folder.join(entry.file_name());
-            let meta = entry.metadata()?;
-            if meta.is_dir() {
-                folders.push(name);
-            } else {
-                sizes.insert(name.to_string_lossy().into_owned(), meta.len());
-            }
-        }
-    }
-    Ok(sizes)
+    let size = |name: String| {
+        let meta = root.join(&name).symlink_metadata();
+        let bytes = meta.with_context(|| format!("could not look at `{name}`"))?.len();
+        Ok((name, bytes))
+    };
+    files::below(root)?.into_iter().map(size).collect()
 }
 
 /// Some files of a list, spread over it; the first one, and others as long as all of them together

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use support::process;
+use support::{files, process};
 
 use crate::builders;
 
@@ -36,10 +36,7 @@ pub(super) fn package(folder: &Path, end: &str) -> Result<PathBuf> {
 
 /// An empty folder.
 pub(super) fn fresh(folder: &Path) -> Result<PathBuf> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)
-            .with_context(|| format!("could not remove `{}`", folder.display()))?;
-    }
+    files::remove(folder)?;
     fs::create_dir_all(folder)
         .with_context(|| format!("could not create `{}`", folder.display()))?;
     Ok(folder.to_owned())

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use support::{process, term};
+use support::{files, process, term};
 
 use super::files::{SUMS, fresh};
 
@@ -37,7 +37,7 @@ pub(super) fn run(packages: &Path) -> Result<()> {
         bail!("another folder gives other bytes: {}", differences.join(", "));
     }
     term::good(&format!("{} files have the same bytes from another folder", held.len()));
-    fs::remove_dir_all(&folder).with_context(|| format!("could not remove `{}`", folder.display()))
+    files::remove(&folder)
 }
 
 /// Digests by the name of the file.

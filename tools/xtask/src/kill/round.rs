@@ -13,6 +13,7 @@ use super::client::{Client, Running};
 use super::plan::{Moment, Plan, Route, Verb, Victim};
 use super::server::{Kind, Server};
 use super::tree::{self, Contents};
+use support::files;
 
 /// Where a job that is to be resumed has its journal.
 const JOURNAL: [&str; 2] = ["--journal", "journal"];
@@ -247,9 +248,7 @@ impl<'a> World<'a> {
     /// What is there now, read through the server.
     fn state(&self, name: &str) -> Result<State> {
         let folder = self.folder.join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
+        files::remove(&folder)?;
         let copy = folder.to_string_lossy();
         self.client.run(&["cp", "--recursive", "s3://box", &copy, "--only-show-errors"])?;
         let mut others = tree::read(&folder)?;

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use support::dice::Dice;
+use support::files;
 
 /// Contents by name, with `/` between folders.
 pub(super) type Contents = BTreeMap<String, Vec<u8>>;
@@ -37,24 +38,11 @@ pub(super) fn write(folder: &Path, contents: &Contents) -> Result<()> {
 
 /// All files below a folder; none where it is missing.
 pub(super) fn read(folder: &Path) -> Result<Contents> {
-    let mut contents = Contents::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(inner) = folders.pop() {
-        if !inner.exists() {
-            continue;
-        }
-        for entry in fs::read_dir(&inner).with_context(|| inner.display().to_string())? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = path.strip_prefix(folder).expect("a walk stays below its root");
-            let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
-            contents.insert(name.to_string_lossy().into_owned(), bytes);
-        }
-    }
-    Ok(contents)
+    let read = |name: String| {
+        let bytes = fs::read(folder.join(&name)).with_context(|| name.clone())?;
+        Ok((name, bytes))
+    };
+    files::below(folder)?.into_iter().map(read).collect()
 }
 
 /// Takes the entries whose names have a prefix out, without it.
