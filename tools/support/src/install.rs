@@ -26,6 +26,16 @@ pub struct Program {
     pub version: &'static str,
 }
 
+impl Program {
+    /// Its version, as people write it; that of a commit without a release is its day.
+    pub fn shown_version(&self) -> String {
+        match self.version.strip_prefix("v0.0.0-").and_then(|commit| commit.get(..8)) {
+            Some(day) => format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..]),
+            None => self.version.trim_start_matches('v').to_owned(),
+        }
+    }
+}
+
 /// A Python environment.
 #[derive(Clone, Copy)]
 pub struct Environment {
@@ -111,6 +121,16 @@ impl Folder {
             .env("GOFLAGS", "-trimpath")
             .env("GOBIN", self.root.join("bin"));
         self.build(tool, &mut install)
+    }
+
+    /// Builds a program with cargo and these flags where it is missing.
+    pub fn need_with_cargo(&self, tool: &Program, flags: &[&str]) -> Result<PathBuf> {
+        if !self.has(tool) {
+            self.create()?;
+            self.install_with_cargo(tool, flags)?;
+            self.clear_up();
+        }
+        Ok(self.binary(tool.name))
     }
 
     /// Builds a program with cargo and these flags, in a folder that stays until
@@ -244,6 +264,11 @@ fn parse_go_version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
+/// Installs a package of the system where its program is missing.
+pub fn need(program: &str, package: &str) -> Result<()> {
+    if process::on_path(program).is_some() { Ok(()) } else { apt_install(program, &[package]) }
+}
+
 /// Whether this process has tried to fetch the lists of packages. It is held while something is
 /// installed: apt-get does not run twice at once.
 static UPDATED: Mutex<bool> = Mutex::new(false);
@@ -251,7 +276,7 @@ static UPDATED: Mutex<bool> = Mutex::new(false);
 /// Installs packages of the system where that is possible, else says which are needed.
 pub fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
     let advice = format!("{what} is needed: install {}", packages.join(" "));
-    if !process::exists("apt-get", "--version") || !is_root() {
+    if process::on_path("apt-get").is_none() || !is_root() {
         bail!("{advice}");
     }
     term::line(&format!("{what} is missing; installing it with apt-get"));

@@ -167,15 +167,10 @@ pub fn output(command: &mut Command) -> Result<Output> {
     command.stdin(Stdio::null()).output().with_context(|| format!("could not start `{name}`"))
 }
 
-/// Whether a program can be started at all.
-pub fn exists(program: &str, probe: &str) -> bool {
-    Command::new(program)
-        .arg(probe)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+/// The program of this name in a folder of `PATH`.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// Has a program find its companions in these folders first.

@@ -86,13 +86,8 @@ pub fn version(name: &str) -> Option<String> {
         return line.map(str::to_owned);
     }
     let tool = GO_TOOLS.iter().find(|tool| tool.name == name)?;
-    let version = tool.version.strip_prefix('v').unwrap_or(tool.version);
-    // A version that is none has the day of its commit.
-    let day = version.strip_prefix("0.0.0-").and_then(|commit| commit.get(..8));
-    Some(match day {
-        Some(day) => format!("of {}-{}-{}", &day[..4], &day[4..6], &day[6..]),
-        None => version.to_owned(),
-    })
+    let version = tool.shown_version();
+    Some(if version.contains('-') { format!("of {version}") } else { version })
 }
 
 /// Installs what is missing and says so.

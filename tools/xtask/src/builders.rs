@@ -54,11 +54,11 @@ pub(crate) fn python() -> Result<PathBuf> {
 /// Builds the command for a target, with the list of its crates in it.
 pub(crate) fn command(target: &str) -> Result<PathBuf> {
     let python = python()?;
-    let programs = programs()?;
     let mut cargo = process::cargo(&["auditable", "zigbuild", "--release", "--locked"]);
     cargo.args(["-p", "s3haul-cli", "--bin", "s3haul"]);
     cargo.arg("--target").arg(format!("{target}.{GLIBC}"));
-    process::search_first(&mut cargo, &[parent(&python)?, parent(&programs.binary("any"))?])?;
+    let auditable = Folder::new("tools").need_with_cargo(&AUDITABLE, &["--debug"])?;
+    process::search_first(&mut cargo, &[parent(&python)?, parent(&auditable)?])?;
     reproducible(&mut cargo)?;
     process::run(&mut cargo)?;
     Ok(process::target().join(target).join("release/s3haul"))
@@ -66,20 +66,8 @@ pub(crate) fn command(target: &str) -> Result<PathBuf> {
 
 /// The crates in a binary that [`command`] built, as `CycloneDX` JSON.
 pub(crate) fn sbom(binary: &Path) -> Result<String> {
-    let program = programs()?.binary(AUDITABLE_TO_SBOM.name);
+    let program = Folder::new("tools").need_with_cargo(&AUDITABLE_TO_SBOM, &["--debug"])?;
     process::run_quietly(Command::new(program).arg(binary))
-}
-
-fn programs() -> Result<Folder> {
-    let folder = Folder::new("tools");
-    for program in [AUDITABLE, AUDITABLE_TO_SBOM] {
-        if !folder.has(&program) {
-            folder.create()?;
-            folder.install_with_cargo(&program, &["--debug"])?;
-            folder.clear_up();
-        }
-    }
-    Ok(folder)
 }
 
 fn parent(path: &Path) -> Result<&Path> {

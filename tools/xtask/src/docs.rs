@@ -22,14 +22,10 @@ pub(crate) fn man() -> Result<()> {
 /// Builds the pages of `docs` as a site, after a look at their links.
 pub(crate) fn site() -> Result<()> {
     crate::tidy::run()?;
-    let tools = Folder::new("tools");
-    if !tools.has(&MDBOOK) {
-        tools.create()?;
-        tools.install_with_cargo(&MDBOOK, &["--no-default-features", "--features", "search"])?;
-        tools.clear_up();
-    }
+    let features = ["--no-default-features", "--features", "search"];
+    let mdbook = Folder::new("tools").need_with_cargo(&MDBOOK, &features)?;
     let folder = process::target().join("site");
-    let mut build = Command::new(tools.binary(MDBOOK.name));
+    let mut build = Command::new(mdbook);
     build.arg("build").arg(process::root().join("docs")).arg("--dest-dir").arg(&folder);
     process::run(&mut build)?;
     term::line(&format!("the site is in {}", folder.join("index.html").display()));

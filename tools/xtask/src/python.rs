@@ -46,8 +46,8 @@ const SOAK: [(&str, &str); 3] = [
 
 /// Makes the pictures of the documentation.
 pub(crate) fn screenshots() -> Result<()> {
-    if cfg!(target_os = "linux") && !process::exists("prometheus", "--version") {
-        install::apt_install("Prometheus", &["prometheus"])?;
+    if cfg!(target_os = "linux") {
+        install::need("prometheus", "prometheus")?;
     }
     let python = install()?;
     install_package(&python)?;
@@ -63,7 +63,7 @@ pub(crate) fn screenshots() -> Result<()> {
 
 /// Installs the browser that pages are looked at with.
 fn need_browser() -> Result<()> {
-    if cfg!(target_os = "linux") && !process::exists("chromedriver", "--version") {
+    if cfg!(target_os = "linux") && process::on_path("chromedriver").is_none() {
         install::apt_install("Chromium", &["chromium", "chromium-driver"])?;
     }
     Ok(())
@@ -161,7 +161,8 @@ fn tests_of(python: &Path, tests: &str) -> Command {
 /// The oldest Python, where the machine has it: by its name, or among those of pyenv.
 fn oldest() -> Option<PathBuf> {
     let name = format!("python{OLDEST}");
-    if process::exists(&name, "--version") {
+    // One of pyenv is on the path, and fails where its Python is not chosen.
+    if process::run_quietly(Command::new(&name).arg("--version")).is_ok() {
         return Some(name.into());
     }
     let prefix = process::run_quietly(Command::new("pyenv").args(["prefix", OLDEST])).ok()?;

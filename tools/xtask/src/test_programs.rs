@@ -23,17 +23,12 @@ use crate::{kill, python, rustdoc};
 /// What runs at once: it waits more than it works, on two cores as well.
 const LANES: usize = 4;
 
-/// Programs that tests run, with an argument that they take and their package.
-const NEEDED: [(&str, &str, &str); 3] =
-    [("strace", "-V", "strace"), ("parallel", "--version", "parallel"), ("tmux", "-V", "tmux")];
+/// Programs that tests run; each is in a package of its name.
+const NEEDED: [&str; 3] = ["strace", "parallel", "tmux"];
 
-/// The same for those without which some tests are left out.
-const WELCOME: [(&str, &str, &str); 4] = [
-    ("zsh", "--version", "zsh"),
-    ("fish", "--version", "fish"),
-    ("groff", "--version", "groff-base"),
-    ("prometheus", "--version", "prometheus"),
-];
+/// Those without which some tests are left out, and their packages.
+const WELCOME: [(&str, &str); 4] =
+    [("zsh", "zsh"), ("fish", "fish"), ("groff", "groff-base"), ("prometheus", "prometheus")];
 
 /// What property tests draw from, so that a run can be repeated; `PROPTEST_RNG_SEED` of the
 /// environment goes elsewhere.
@@ -83,15 +78,11 @@ pub(crate) fn install() -> Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    for (program, probe, package) in NEEDED {
-        if !process::exists(program, probe) {
-            install::apt_install(program, &[package])?;
-        }
+    for program in NEEDED {
+        install::need(program, program)?;
     }
-    for (program, probe, package) in WELCOME {
-        if !process::exists(program, probe)
-            && let Err(error) = install::apt_install(program, &[package])
-        {
+    for (program, package) in WELCOME {
+        if let Err(error) = install::need(program, package) {
             term::line(&format!("{error:#}; what needs it is not tested"));
         }
     }

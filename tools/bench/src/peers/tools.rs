@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::call::Line;
 use super::{Search, aws, aws_crt, mc, rclone, s3haul, s3sync, s4cmd, s5cmd};
 use support::install::{Environment, Folder, Program};
+use support::process;
 use support::servers::Servers;
 
 /// Where a tool comes from when no path is given.
@@ -120,8 +121,7 @@ impl Tool {
     /// The version that is pinned here, for tools that do not print theirs.
     pub(super) fn pinned_version(&self) -> Option<String> {
         match self.source {
-            Source::Go(program) => Some(go_version(program.version)),
-            Source::Cargo(program) => Some(program.version.to_owned()),
+            Source::Go(program) | Source::Cargo(program) => Some(program.shown_version()),
             Source::Python { package, .. } => {
                 pinned_in(PYTHON.packages, package).map(str::to_owned)
             }
@@ -156,7 +156,7 @@ impl<'a> Installer<'a> {
             Source::Python { file, .. } => {
                 // A program on PATH will do where it is the same under any name: not `mc`.
                 let located = self.python(file);
-                located.or_else(|error| on_path(tool.name).ok_or(error))
+                located.or_else(|error| process::on_path(tool.name).ok_or(error))
             }
             Source::Go(program) => self.built(&program, || {
                 // The Go that built the servers, where the machine has none.
@@ -226,21 +226,6 @@ fn existing(path: PathBuf) -> Result<PathBuf> {
     if path.is_file() { Ok(path) } else { bail!("not installed") }
 }
 
-/// A program of this name in a folder of `PATH`.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
-}
-
-/// A module's version for people: that of a commit without a release is its day.
-fn go_version(version: &str) -> String {
-    let time = version.strip_prefix("v0.0.0-").and_then(|rest| rest.split_once('-')?.0.get(..8));
-    match time {
-        Some(day) => format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..]),
-        None => version.trim_start_matches('v').to_owned(),
-    }
-}
-
 fn pinned_in(packages: &'static str, name: &str) -> Option<&'static str> {
     let mut pinned = packages.lines().filter_map(|line| line.split_once("=="));
     pinned.find_map(|(package, version)| (package == name).then_some(version))
@@ -260,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_commit_is_known_by_its_day() {
-        assert_eq!(go_version(MC.version), "2025-03-13");
-        assert_eq!(go_version(RCLONE.version), "1.76.0");
+        assert_eq!(MC.shown_version(), "2025-03-13");
+        assert_eq!(RCLONE.shown_version(), "1.76.0");
     }
 }

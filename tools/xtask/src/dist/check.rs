@@ -92,9 +92,7 @@ fn clean_root() -> Result<PathBuf> {
     if root.join(MADE).exists() {
         return Ok(root);
     }
-    if !process::exists("debootstrap", "--version") {
-        install::apt_install("debootstrap", &["debootstrap"])?;
-    }
+    install::need("debootstrap", "debootstrap")?;
     term::line("dist: making a clean root (minutes, once)");
     let mut make = Command::new("debootstrap");
     make.args(["--variant=minbase", "--include", INCLUDED, SUITE]).arg(fresh(&root)?);
