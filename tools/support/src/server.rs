@@ -42,8 +42,7 @@ impl Server {
     /// A command whose environment reaches the server.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.envs(self.exports.iter().map(|(name, value)| (name, value)));
-        command.env("AWS_CONFIG_FILE", "/dev/null");
+        without_settings(&mut command).envs(self.exports.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -74,6 +73,17 @@ impl Server {
         let status = self.child.0.wait()?;
         if status.success() { Ok(()) } else { bail!("the server failed ({status})") }
     }
+}
+
+/// Keeps the settings and credentials of the user from a command.
+pub fn without_settings(command: &mut Command) -> &mut Command {
+    for name in ["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"] {
+        command.env_remove(name);
+    }
+    command
+        .env("AWS_CONFIG_FILE", "/dev/null")
+        .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+        .env("AWS_EC2_METADATA_DISABLED", "true")
 }
 
 /// A server that is not ours. It ends with this value, and with this process however that ends.

@@ -135,15 +135,12 @@ impl Server {
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let endpoint = &self.endpoint;
         let mut command = Command::new(&self.s3haul);
-        command
+        server::without_settings(&mut command)
             .args(args)
             .env("AWS_ENDPOINT_URL", &endpoint.url)
             .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
             .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
-            .env("AWS_REGION", &endpoint.region)
-            .env("AWS_EC2_METADATA_DISABLED", "true")
-            .env("AWS_CONFIG_FILE", "/dev/null")
-            .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
+            .env("AWS_REGION", &endpoint.region);
         if let Some(file) = &endpoint.ca_file {
             command.env("AWS_CA_BUNDLE", file);
         }

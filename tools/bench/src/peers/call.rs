@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Endpoint, Task};
+use support::server::without_settings;
 
 /// How a tool does a piece of work; an error says why it cannot.
 pub(super) type Line = fn(&Call<'_>, &Task<'_>) -> Result<Command, String>;
@@ -33,7 +34,7 @@ impl Call<'_> {
     /// The same environment for another program, which may start the tool.
     pub(super) fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.env_clear();
+        without_settings(command.env_clear());
         for name in ["PATH", "TMPDIR"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -43,9 +44,6 @@ impl Call<'_> {
         command
             .env("HOME", &endpoint.scratch)
             .env("LC_ALL", "C.UTF-8")
-            .env("AWS_EC2_METADATA_DISABLED", "true")
-            .env("AWS_CONFIG_FILE", "/dev/null")
-            .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
             .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
             .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
             .env("AWS_REGION", &endpoint.region)

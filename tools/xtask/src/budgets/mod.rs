@@ -13,6 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use self::table::{Budget, Table, Verdict};
+use support::server::without_settings;
 use support::{install, process, term};
 
 /// A path, and its small and its large number of repetitions.
@@ -42,9 +43,7 @@ pub(crate) fn run(bless: bool) -> Result<()> {
         term::line("budgets: skipped, the table is for Linux on x86-64");
         return Ok(());
     }
-    if !process::exists("valgrind", "--version") {
-        install::apt_install("valgrind", &["valgrind"])?;
-    }
+    install::need("valgrind", "valgrind")?;
     let program = build()?;
     let path = process::root().join("tools/xtask/budgets.json");
     let counted = count_all(&program)?;
@@ -94,13 +93,11 @@ fn count(program: &Path, path: &HotPath) -> Result<Budget> {
 
 fn instructions(program: &Path, path: &str, repetitions: u64) -> Result<u64> {
     let mut valgrind = Command::new("valgrind");
-    valgrind
+    // The client must not read the settings of the current user.
+    without_settings(&mut valgrind)
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=no"])
         .arg(program)
-        .args([path, &repetitions.to_string()])
-        // The client must not read the settings of the current user.
-        .env("AWS_EC2_METADATA_DISABLED", "true")
-        .env("AWS_CONFIG_FILE", "/dev/null");
+        .args([path, &repetitions.to_string()]);
     let output = process::output(&mut valgrind)?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

@@ -53,7 +53,6 @@ impl Tour<'_> {
     fn run(&self) -> Result<()> {
         let bucket = self.shell.run(&["mb", "s3://demo"])?;
         bucket.tell_last_lines(1);
-        bucket.tell();
         self.upload_and_list()?;
         self.download()?;
         self.copy_and_remove()?;
@@ -70,7 +69,6 @@ impl Tour<'_> {
         self.shell.run(&upload)?.tell_rates(self.made);
         let listing = self.shell.run(&["ls", "--recursive", "--summarize", "s3://demo/tree/"])?;
         listing.tell_last_lines(6);
-        listing.tell();
         expect_totals(&listing, self.made)
     }
 
@@ -93,7 +91,6 @@ impl Tour<'_> {
         let going = self.totals_below(part)?;
         let dry = self.shell.run(&["rm", "--recursive", "--dryrun", part])?;
         dry.tell_last_lines(3);
-        dry.tell();
         self.expect_below("s3://demo/copy/", self.made)?;
         self.shell.run(&["rm", "--recursive", part, "--only-show-errors"])?.tell_rates(going);
         let left =
@@ -105,10 +102,8 @@ impl Tour<'_> {
         let head = self.shell.run(&["head", "s3://demo/tree/readme.txt"])?;
         ensure!(!head.stdout.is_empty(), "`head` printed nothing");
         head.tell_last_lines(12);
-        head.tell();
         let url = self.shell.run(&["presign", "s3://demo/tree/odd/100%"])?;
         url.tell_last_lines(1);
-        url.tell();
         let body = http::get(url.text().trim()).context("could not fetch the presigned URL")?;
         self.expect_bytes("odd/100%", &body)?;
         term::good("  the URL gives the same bytes to a client without credentials");
@@ -137,11 +132,9 @@ impl Tour<'_> {
         let largest = "js:(key, {Size}) => Size > 20e6";
         let large = self.shell.run(&["list", "s3://demo/tree/", "--sort", "--filter", largest])?;
         large.tell_last_lines(3);
-        large.tell();
         let summary = ["summarize", "s3://demo/tree/", "--top", "3"];
         let summary = self.shell.run(&summary)?;
         summary.tell_last_lines(80);
-        summary.tell();
         let objects = format!("{} objects", term::count(self.made.files));
         ensure!(summary.text().contains(&objects), "the summary does not say `{objects}`");
         Ok(())
@@ -160,10 +153,8 @@ impl Tour<'_> {
         let up = ["sync", "tree", "s3://demo/tree/", "--delete"];
         let dry = self.shell.run(&[&up[..], &["--dryrun"]].concat())?;
         dry.tell_last_lines(8);
-        dry.tell();
         let done = self.shell.run(&up)?;
         done.tell_last_lines(8);
-        done.tell();
         ensure!(done.text().lines().count() == 4, "four names differ");
         let again = self.shell.run(&up)?;
         again.tell();
@@ -171,7 +162,6 @@ impl Tour<'_> {
         let down = ["sync", "s3://demo/tree/", "back", "--delete", "--exact-timestamps"];
         let back = self.shell.run(&down)?;
         back.tell_last_lines(4);
-        back.tell();
         compare::trees(&self.folder.join("tree"), &self.folder.join("back"))
             .context("the synced trees differ")?;
         term::good("  both sides are the same again, byte for byte");
@@ -182,7 +172,6 @@ impl Tour<'_> {
         let target = "s3://demo/moved/a new name.txt";
         let moved = self.shell.run(&["mv", "s3://demo/tree/readme.txt", target])?;
         moved.tell_last_lines(2);
-        moved.tell();
         let cat = self.shell.run(&["cat", target])?;
         cat.tell();
         self.expect_bytes("readme.txt", &cat.stdout)?;
@@ -194,7 +183,6 @@ impl Tour<'_> {
     fn remove_bucket(&self) -> Result<()> {
         let removed = self.shell.run(&["rb", "s3://demo", "--force"])?;
         removed.tell_last_lines(1);
-        removed.tell();
         let buckets = self.shell.run(&["ls"])?;
         ensure!(buckets.stdout.is_empty(), "a bucket is left: {}", buckets.text());
         buckets.tell();
@@ -216,7 +204,6 @@ impl Tour<'_> {
     fn totals_below(&self, prefix: &str) -> Result<Totals> {
         let listing = self.shell.run(&["ls", "--recursive", "--summarize", prefix])?;
         listing.tell_last_lines(2);
-        listing.tell();
         summary(&listing)
     }
 }

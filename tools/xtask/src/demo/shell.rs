@@ -39,11 +39,6 @@ impl Shell<'_> {
         let shown: Vec<String> = args.iter().map(|argument| quote(argument)).collect();
         term::heading(&format!("$ {pipe}s3haul {}", shown.join(" ")));
         let mut command = self.server.command(self.binary);
-        for name in ["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"] {
-            command.env_remove(name);
-        }
-        command.env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
-        command.env("AWS_EC2_METADATA_DISABLED", "true");
         let started = Instant::now();
         let output = command.args(args).current_dir(self.folder).stdin(input).output();
         let output =
@@ -76,7 +71,7 @@ impl Ran {
         term::dim(&format!("  {}", figures.join(" · ")));
     }
 
-    /// Prints the last lines of what the command printed.
+    /// Prints the last lines of what the command printed, and the time.
     pub(super) fn tell_last_lines(&self, count: usize) {
         let text = self.text();
         let lines: Vec<&str> = text.lines().collect();
@@ -87,6 +82,7 @@ impl Ran {
         for line in &lines[skipped..] {
             term::line(&format!("  {}", show(line)));
         }
+        self.tell();
     }
 
     /// What it printed, as text.

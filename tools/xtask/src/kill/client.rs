@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use super::plan::Moment;
 use super::server::{ACCESS_KEY, SECRET_KEY};
 use support::process;
+use support::server::without_settings;
 
 /// A job that nothing disturbs ends sooner, and one whose server is gone gives up sooner.
 const JOB_TIME_MAX: Duration = Duration::from_mins(2);
@@ -44,15 +45,13 @@ impl Client {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        for name in ["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"] {
-            command.env_remove(name);
-        }
-        command.current_dir(&self.folder).args(arguments).stdin(Stdio::null());
+        without_settings(&mut command)
+            .current_dir(&self.folder)
+            .args(arguments)
+            .stdin(Stdio::null());
         command.env("AWS_ENDPOINT_URL", &self.url).env("AWS_REGION", "us-east-1");
         command.env("AWS_ACCESS_KEY_ID", ACCESS_KEY).env("AWS_SECRET_ACCESS_KEY", SECRET_KEY);
         command.env("AWS_CONFIG_FILE", self.folder.join("config"));
-        command.env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
-        command.env("AWS_EC2_METADATA_DISABLED", "true");
         command
     }
 
