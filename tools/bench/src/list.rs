@@ -12,6 +12,7 @@
 //! list_rounds.rs`), where a request takes a round and nothing else takes any.
 
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
@@ -250,14 +251,9 @@ impl Digest {
 }
 
 fn hash(key: &[u8]) -> u64 {
-    let mut state = key.len() as u64;
-    for chunk in key.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        state = (state ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        state ^= state >> 29;
-    }
-    state.wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (state >> 32)
+    let mut hasher = DefaultHasher::new();
+    hasher.write(key);
+    hasher.finish()
 }
 
 #[cfg(test)]

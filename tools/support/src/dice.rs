@@ -18,6 +18,13 @@ impl Dice {
         x ^ (x >> 31)
     }
 
+    /// Fills memory with random bytes.
+    pub fn fill(&mut self, memory: &mut [u8]) {
+        for piece in memory.chunks_mut(8) {
+            piece.copy_from_slice(&self.bits().to_le_bytes()[..piece.len()]);
+        }
+    }
+
     /// A number below a bound.
     ///
     /// # Panics

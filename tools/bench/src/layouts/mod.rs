@@ -9,6 +9,7 @@ mod folders;
 mod made;
 mod real;
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ pub(crate) fn ensure(name: &str, count: u64) -> Result<KeyFile> {
     let path = folder.join(format!("{name}-{count}.keys"));
     if !path.exists() {
         term::dim(&format!("layouts: making {}", path.display()));
-        write(&make(layout, count, &folder)?, &path)?;
+        write(&path, make(layout, count, &folder)?)?;
     }
     let count = count_lines(File::open(&path)?)?;
     Ok(KeyFile { path, count })
@@ -135,16 +136,16 @@ fn sort(keys: &mut Vec<String>) {
     keys.dedup();
 }
 
-/// Writes beside the path first, so that what stands there is whole.
-fn write(keys: &[String], path: &Path) -> Result<()> {
+/// Writes lines beside the path first, so that what stands there is whole.
+pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = impl Display>) -> Result<()> {
     let part = path.with_extension("part");
     let mut file = BufWriter::with_capacity(1 << 20, File::create(&part)?);
-    keys.iter()
-        .try_for_each(|key| writeln!(file, "{key}"))
+    lines
+        .into_iter()
+        .try_for_each(|line| writeln!(file, "{line}"))
         .and_then(|()| file.flush())
-        .context("could not write a key file")?;
-    std::fs::rename(&part, path)?;
-    Ok(())
+        .with_context(|| format!("could not write `{}`", path.display()))?;
+    Ok(std::fs::rename(&part, path)?)
 }
 
 /// How many lines there are.

@@ -2,11 +2,10 @@
 //! `tools/bench/bare` without planning, output or more of files than reads and writes.
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Deserialize;
 
 use super::check::Verdict;
@@ -15,6 +14,7 @@ use super::output::Printed;
 use super::server::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, Shape};
 use super::table::Kind;
+use crate::layouts;
 use support::process;
 
 /// Its names among the tools: as a sender, and as one that also reads or writes the small files
@@ -209,7 +209,7 @@ fn object_keys(environment: &Environment<'_>, with_sizes: bool) -> Result<PathBu
         let size = if with_sizes { format!("\t{bytes}") } else { String::new() };
         format!("{}{name}{size}", objects().1)
     };
-    write_lines(&path, environment.tree.files.iter().map(line))?;
+    layouts::write(&path, environment.tree.files.iter().map(line))?;
     Ok(path)
 }
 
@@ -221,7 +221,7 @@ fn small_files(environment: &Environment<'_>, root: &Path) -> Result<PathBuf> {
     for folder in paths.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>() {
         std::fs::create_dir_all(folder)?;
     }
-    write_lines(&list, paths.iter().map(|path| path.display().to_string()))?;
+    layouts::write(&list, paths.iter().map(|path| path.display()))?;
     Ok(list)
 }
 
@@ -233,7 +233,7 @@ fn synced_pages(environment: &Environment<'_>, slot: &Slot) -> Result<PathBuf> {
     keys.sort_unstable();
     let total = keys.len();
     let pages = (1..).zip(keys).filter(|(number, _)| ends_page(*number, total));
-    write_lines(&path, pages.map(|(_, key)| key))?;
+    layouts::write(&path, pages.map(|(_, key)| key))?;
     Ok(path)
 }
 
@@ -253,21 +253,13 @@ fn listed_pages(environment: &Environment<'_>) -> Result<PathBuf> {
             pages.push(key.to_owned());
         }
     })?;
-    write_lines(&path, pages)?;
+    layouts::write(&path, pages)?;
     Ok(path)
 }
 
 /// Whether a page begins behind this key, by its number from 1: behind the last none does.
 fn ends_page(number: usize, total: usize) -> bool {
     number.is_multiple_of(PAGE_KEYS) && number < total
-}
-
-fn write_lines(path: &Path, lines: impl IntoIterator<Item = String>) -> Result<()> {
-    let mut file = BufWriter::new(std::fs::File::create(path)?);
-    for line in lines {
-        writeln!(file, "{line}")?;
-    }
-    file.flush().with_context(|| format!("could not write `{}`", path.display()))
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use serde::Deserialize;
 
 use super::environment::{Environment, SINGLE_KEY, Slot, added_file, objects};
@@ -20,6 +21,7 @@ use super::server::{KEYS_BUCKET, TARGET_BUCKET};
 use super::shape::MIB;
 use super::table::{ADDED, ADDED_BYTES, Kind, TOUCHED};
 use super::tree::{sample, sizes};
+use support::process;
 use support::term::count;
 
 /// What a check found: nothing, or what is wrong.
@@ -238,22 +240,11 @@ fn same_bytes(
 }
 
 fn files_are_same(left: &Path, right: &Path) -> Result<bool> {
-    let open = |path: &Path| {
-        File::open(path).with_context(|| format!("could not open `{}`", path.display()))
-    };
-    let (mut left, mut right) = (open(left)?, open(right)?);
-    let (mut left_block, mut right_block) = (Vec::new(), Vec::new());
-    loop {
-        left_block.clear();
-        right_block.clear();
-        (&mut left).take(MIB).read_to_end(&mut left_block)?;
-        (&mut right).take(MIB).read_to_end(&mut right_block)?;
-        if left_block != right_block {
-            return Ok(false);
-        }
-        if left_block.is_empty() {
-            return Ok(true);
-        }
+    let output = process::output(Command::new("cmp").arg("--quiet").args([left, right]))?;
+    match output.status.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => bail!("could not compare: {}", String::from_utf8_lossy(&output.stderr).trim()),
     }
 }
 

@@ -14,6 +14,7 @@ use super::environment::{Environment, Slot, objects};
 use super::server::{KEYS_BUCKET, TARGET_BUCKET};
 use super::table::Kind;
 use super::tools::Tool;
+use crate::layouts;
 use crate::peers::{self, Call, Found, Search};
 use support::install::{self, Folder};
 use support::process;
@@ -129,9 +130,7 @@ impl Library {
             _ => &environment.tree.root,
         };
         let keys = environment.folder().join("keys");
-        let names: Vec<&str> =
-            environment.tree.files.iter().map(|(name, _)| name.as_str()).collect();
-        std::fs::write(&keys, names.join("\n")).context("could not write the keys")?;
+        layouts::write(&keys, environment.tree.files.iter().map(|(name, _)| name))?;
         let call = Call { program: &self.python, endpoint: &environment.server.endpoint };
         let (file, text) = self.row.script;
         let script = call.file(file, text).map_err(anyhow::Error::msg)?;

@@ -102,11 +102,8 @@ fn set_old(file: &File) -> std::io::Result<()> {
 }
 
 fn random_block() -> Vec<u8> {
-    let mut dice = Dice::new(7);
-    let mut block = Vec::with_capacity(BLOCK_BYTES);
-    while block.len() < BLOCK_BYTES {
-        block.extend_from_slice(&dice.bits().to_le_bytes());
-    }
+    let mut block = vec![0; BLOCK_BYTES];
+    Dice::new(7).fill(&mut block);
     block
 }
 

@@ -2,7 +2,7 @@
 //! have broken such tools before. The same seed makes the same tree.
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -132,16 +132,11 @@ impl Maker {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let mut file = BufWriter::with_capacity(1 << 20, fs::File::create_new(path)?);
-        let mut left = size;
-        while left > 0 {
-            let word = self.random.bits().to_le_bytes();
-            let length = left.min(8);
-            file.write_all(&word[..usize::try_from(length).unwrap_or(8)])?;
-            left -= length;
-        }
+        let mut bytes = vec![0; usize::try_from(size).expect("the largest file fits into memory")];
+        self.random.fill(&mut bytes);
+        let mut file = fs::File::create_new(path)?;
+        file.write_all(&bytes)?;
         // S3 keeps whole seconds: a file of the second of its upload would look newer than that.
-        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         file.set_modified(SystemTime::now() - AGE)
     }
 }

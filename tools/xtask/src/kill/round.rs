@@ -89,8 +89,7 @@ impl<'a> World<'a> {
         }
         let mut arguments = self.arguments();
         if self.again == Again::Apply {
-            let plan = [&["plan"], &self.plan.arguments()[..], &["--plan", PLAN]].concat();
-            self.client.run(&plan)?;
+            self.make_plan()?;
         }
         if self.again != Again::Same {
             arguments.extend(JOURNAL);
@@ -99,12 +98,9 @@ impl<'a> World<'a> {
         let is_there = running.wait_for(self.plan.moment)?;
         let (is_hit, is_done) = match self.plan.victim {
             Victim::Client => (running.kill()? && is_there, false),
-            _ => self.kill_server(&mut running, is_there)?,
+            _ => self.kill_server_under(&mut running, is_there)?,
         };
-        let state = self.state_once_quiet("first")?;
-        let temporary_files = check::temporary_files(&state).count() as u64;
-        let wrong = check::after_kill(self.plan, &state);
-        ensure!(wrong.is_empty(), "after the kill: {}", wrong.join("; "));
+        let (state, temporary_files) = self.expect_harmless()?;
         if is_done {
             self.expect_done(&state, "the job that succeeded")?;
         }
@@ -127,8 +123,7 @@ impl<'a> World<'a> {
         let folder = if self.plan.seed.is_multiple_of(2) { "s3://ops/job" } else { "shards" };
         self.client.run(&["mb", "s3://ops"])?;
         let what = if self.plan.seed.is_multiple_of(3) {
-            let plan = [&["plan"], &self.plan.arguments()[..], &["--plan", PLAN]].concat();
-            self.client.run(&plan)?;
+            self.make_plan()?;
             [PLAN, "--apply"]
         } else {
             let job = self.client.run(&[&self.plan.arguments()[..], &["--print-job"]].concat())?;
@@ -153,12 +148,7 @@ impl<'a> World<'a> {
                 is_hit |= worker.kill()? && is_there;
             }
         } else {
-            self.server.kill();
-            is_hit = is_there && workers[0].is_running()?;
-            if let Victim::ServerBackAfter(pause) = self.plan.victim {
-                sleep(pause);
-                self.server.restart()?;
-            }
+            is_hit = self.kill_server(&mut workers[0], is_there)?;
         }
         let mut is_done = false;
         for worker in &mut workers {
@@ -167,10 +157,7 @@ impl<'a> World<'a> {
         if self.plan.victim == Victim::ServerGone {
             self.server.restart()?;
         }
-        let state = self.state_once_quiet("first")?;
-        let temporary_files = check::temporary_files(&state).count() as u64;
-        let wrong = check::after_kill(self.plan, &state);
-        ensure!(wrong.is_empty(), "after the kill: {}", wrong.join("; "));
+        let (_, temporary_files) = self.expect_harmless()?;
         let resumed = self.client.start(&["jobs", "resume", folder], "resumed")?.wait()?;
         // A worker whose server was killed may have warned of an upload that it could not abort.
         ensure!(matches!(resumed.code(), Some(0 | 2)), "jobs resume ended with {resumed}");
@@ -203,14 +190,26 @@ impl<'a> World<'a> {
         self.client.run(&[&["jobs", "resume", id], &JOURNAL[..]].concat()).map(drop)
     }
 
-    /// Kills the server under the client; gives whether the job ran then, and whether it succeeded.
-    fn kill_server(&mut self, client: &mut Running, is_there: bool) -> Result<(bool, bool)> {
+    fn make_plan(&self) -> Result<()> {
+        let plan = [&["plan"], &self.plan.arguments()[..], &["--plan", PLAN]].concat();
+        self.client.run(&plan).map(drop)
+    }
+
+    /// Kills the server, and starts it again where it is to be back soon; gives whether the client
+    /// ran then.
+    fn kill_server(&mut self, client: &mut Running, is_there: bool) -> Result<bool> {
         self.server.kill();
         let is_hit = is_there && client.is_running()?;
         if let Victim::ServerBackAfter(pause) = self.plan.victim {
             sleep(pause);
             self.server.restart()?;
         }
+        Ok(is_hit)
+    }
+
+    /// The same, and waits for the job; gives also whether it succeeded.
+    fn kill_server_under(&mut self, client: &mut Running, is_there: bool) -> Result<(bool, bool)> {
+        let is_hit = self.kill_server(client, is_there)?;
         let status = client.wait()?;
         if self.plan.victim == Victim::ServerGone {
             self.server.restart()?;
@@ -220,6 +219,15 @@ impl<'a> World<'a> {
             Some(1) if is_hit => Ok((true, false)),
             _ => bail!("the job whose server was killed ended with {status}"),
         }
+    }
+
+    /// What is there after the kill, in which nothing may be wrong, and its unfinished files.
+    fn expect_harmless(&self) -> Result<(State, u64)> {
+        let state = self.state_once_quiet("first")?;
+        let wrong = check::after_kill(self.plan, &state);
+        ensure!(wrong.is_empty(), "after the kill: {}", wrong.join("; "));
+        let temporary_files = check::temporary_files(&state).count() as u64;
+        Ok((state, temporary_files))
     }
 
     fn expect_done(&self, state: &State, what: &str) -> Result<()> {

@@ -15,11 +15,8 @@ pub(super) type Contents = BTreeMap<String, Vec<u8>>;
 /// Random bytes.
 pub(super) fn bytes(dice: &mut Dice, length: u64) -> Vec<u8> {
     let length = usize::try_from(length).expect("contents are small");
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        bytes.extend_from_slice(&dice.bits().to_le_bytes());
-    }
-    bytes.truncate(length);
+    let mut bytes = vec![0; length];
+    dice.fill(&mut bytes);
     bytes
 }
 
@@ -47,14 +44,8 @@ pub(super) fn read(folder: &Path) -> Result<Contents> {
 
 /// Takes the entries whose names have a prefix out, without it.
 pub(super) fn split(contents: &mut Contents, prefix: &str) -> Contents {
-    let names: Vec<_> = contents.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
-    let mut taken = Contents::new();
-    for name in names {
-        if let Some(bytes) = contents.remove(&name) {
-            taken.insert(name[prefix.len()..].to_owned(), bytes);
-        }
-    }
-    taken
+    let taken = contents.extract_if(.., |name, _| name.starts_with(prefix));
+    taken.map(|(name, bytes)| (name[prefix.len()..].to_owned(), bytes)).collect()
 }
 
 #[cfg(test)]
