@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::jobs::JournalArgs;
+use super::requests::OutputArgs;
 
 /// What to do with plans.
 #[derive(Debug, Subcommand)]
@@ -53,6 +54,9 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) report: Option<PathBuf>,
+    /// Printing.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// Journal.
     #[command(flatten)]
     pub(crate) journal: JournalArgs,

@@ -368,9 +368,10 @@ fn apply<'a>(
     let plan = PlanFile::open(&args.file).map_err(Failure::of_arguments)?;
     let settings = Settings::load(global, environment)?;
     let Some(job) = plan.job() else {
-        printer.error(|buffer| {
-            buffer.extend_from_slice(b"note: the plan has no rows: there is nothing to be done\n");
-        });
+        if !args.output.quiet {
+            let note = b"note: the plan has no rows: there is nothing to be done\n";
+            printer.error(|buffer| buffer.extend_from_slice(note));
+        }
         return Ok(Work::Done(exit::SUCCESS));
     };
     let request = JobRequest::applied(&settings, global, args, job)?;

@@ -8,6 +8,7 @@ use s3haul::plan::paths::directory_text;
 use s3haul::plan::s3_uri;
 
 use super::frame::Keys;
+use super::job::lines;
 use super::{JobRequest, Settings};
 use crate::args::{ApplyArgs, GlobalArgs, JobRunArgs};
 use crate::failure::Failure;
@@ -101,6 +102,11 @@ impl JobRequest {
     ) -> Result<Self, Failure> {
         refuse_flags(global, "apply")?;
         let mut request = Self::within(settings, global, text)?;
+        // What is printed is said by the flags, or else by the planned command.
+        match lines(&args.output) {
+            OutputLines::All => {}
+            fewer => request.job.output.lines = fewer,
+        }
         let report = args.report.clone();
         request.job.reports =
             Reports { apply: Some(absolute(&args.file)), report, ..Reports::default() };

@@ -87,6 +87,31 @@ pub(crate) fn plan(bench: &Bench, command: &str) {
     assert_eq!(stdout(&output), "", "what would be done is in the plan");
 }
 
+/// `apply` refused these flags, which all commands that change objects have.
+#[test]
+fn a_plan_is_done_in_silence_or_with_errors_alone() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    let run = |flag: &str| {
+        bench.file("in/a", "a");
+        bench.file("in/b", "b");
+        bench.ok("rm s3://box --recursive --quiet");
+        plan(&bench, "cp --recursive in s3://box/");
+        bench.file("in/b", "changed");
+        let output = bench.run(&format!("apply p.parquet {flag}"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        (stdout(&output), stderr(&output))
+    };
+    let (lines, errors) = run("");
+    assert!(lines.starts_with("upload: in/a to s3://box/a\n"), "{lines}");
+    assert!(errors.contains("upload failed: in/b to s3://box/b "), "{errors}");
+    assert_eq!(run("--only-show-errors"), (String::new(), errors));
+    assert_eq!(run("--quiet"), (String::new(), String::new()));
+    plan(&bench, "cp --recursive in s3://box/ --exclude *");
+    let nothing = bench.run("apply p.parquet --quiet");
+    assert!(nothing.status.success() && nothing.stderr.is_empty(), "{nothing:?}");
+}
+
 /// Plans a command over random sides, changes some of both, and does the plan.
 fn check(seed: u64, command: &str, (source, target): (&str, &str), deletes: bool) {
     println!("seed {seed}: {command}");
