@@ -1,7 +1,10 @@
 //! Plans that are killed while they are done: the rest is done, and what others changed stays.
 
+use serde_json::Value;
+
 use crate::jobs::{FILES, PACE, bench, jobs, kill_at};
-use crate::support::{Bench, stderr};
+use crate::jobs_with_reports::done_in;
+use crate::support::{Bench, stderr, stdout};
 
 /// What it has written is no change of others.
 #[test]
@@ -53,6 +56,39 @@ fn what_a_killed_apply_may_have_done_is_looked_at() {
     let objects = bench.lines("list s3://box/x/ --format keys");
     assert_eq!(objects.len(), FILES);
     assert_eq!(bench.ok(&format!("cat s3://box/x/{}", in_doubt[7])), text.replace("this", "that"));
+}
+
+/// What was in work was found to be done, and stood neither in the counts nor in a report.
+#[test]
+fn what_a_killed_apply_did_is_counted_and_reported() {
+    for command in ["cp", "mv"] {
+        let bench = bench();
+        let pace = PACE.replace("--quiet", "--only-show-errors");
+        let plan = format!("plan {command} --recursive in s3://box/x/ --plan p.parquet {pace}");
+        assert_eq!(bench.status(&plan), 0);
+        let id = kill_at(&bench, 700, "apply p.parquet --report r.jsonl");
+        let noted = jobs(&bench)[0]["objects"].as_u64().unwrap();
+        let there = bench.lines("list s3://box/x/ --format keys");
+        let names = (0..7).flat_map(|d| (d..FILES).step_by(7).map(move |n| format!("{d}/{n:04}")));
+        let left: Vec<_> = names.filter(|name| !there.contains(&format!("x/{name}"))).collect();
+        // The first in order are in work: as though they had arrived, and no answer had.
+        for name in &left[..20] {
+            bench.ok(&format!("{command} in/{name} s3://box/x/{name} --no-progress --quiet"));
+        }
+        let resumed =
+            bench.run(&format!("jobs resume {id} --max-requests-per-second 100000 --json"));
+        assert_eq!(resumed.status.code(), Some(0), "{command}: {resumed:?}");
+        let last = stdout(&resumed).lines().last().unwrap().to_owned();
+        let summary: Value = serde_json::from_str(&last).unwrap();
+        assert_eq!(summary["done"].as_u64().unwrap() + noted, FILES as u64, "{command}: {summary}");
+        assert_eq!(jobs(&bench)[0]["objects"], FILES, "{command}");
+        let source = format!("{}/", bench.path("in").display());
+        let reports = ["r.jsonl", "r.2.jsonl"].map(|name| done_in(&bench.read(name), &source));
+        let mut all = reports.concat();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), FILES, "{command}");
+    }
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl ReportStream {
             None => engine.report.journal().is_some_and(|journal| journal.has_looked_at(&row)),
         };
         if self.is_plan && is_in_doubt {
-            batch = in_doubt::left(job, engine, batch).await;
+            batch = in_doubt::left(job, engine, (batch, &row)).await;
         }
         if job.plan.action == ActionKind::Upload {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));

@@ -8,11 +8,9 @@ use futures_util::future::join_all;
 use crate::engine::core::Engine;
 use crate::engine::object::head;
 use crate::entry::{Entry, OwnedEntry};
-use crate::event::{ObjectEvent, Outcome};
 use crate::job::names::Named;
 use crate::job::prepare::Prepared;
-use crate::journal::state::Mark;
-use crate::journal::{Journal, Subject};
+use crate::journal::Subject;
 use crate::location::Location;
 use crate::plan::content::Depth;
 use crate::plan::expected::{State, TargetState};
@@ -29,46 +27,54 @@ enum Found {
     Copied(State),
 }
 
-/// The names whose actions are left to do. Of the others it is noted that they are done; in a shard
-/// they are reported as needing nothing.
-pub(super) async fn left(job: &Prepared, engine: &Arc<Engine>, batch: Vec<Named>) -> Vec<Named> {
-    let journal = engine.report.journal();
+/// The names whose actions are left to do, of a batch that ends at a row. The others are done, and
+/// reported where no run has counted them yet.
+pub(super) async fn left(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    (batch, row): (Vec<Named>, &str),
+) -> Vec<Named> {
     let found = join_all(batch.iter().map(|named| look(engine, named))).await;
     let mut left = Vec::with_capacity(batch.len());
     for (mut named, found) in batch.into_iter().zip(found) {
-        match (found, journal) {
-            (Found::Done, Some(journal)) => {
-                if let Some(mark) = mark_of(job, journal, &named) {
-                    journal.same(mark);
-                    continue;
+        match found {
+            Found::Done => {
+                if !is_counted(job, engine, &named, row) {
+                    report_done(engine, named);
                 }
-            }
-            (Found::Done, None) => {
-                engine.report.planned(0);
-                let event = engine.event(named.action, named.source, named.target, 0);
-                engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
                 continue;
             }
             // The same bytes are written once more, and then the source goes.
-            (Found::Copied(state), _) => {
+            Found::Copied(state) => {
                 if let Some(expected) = &mut named.expected {
                     expected.target = TargetState::Found(state);
                 }
             }
-            _ => {}
+            Found::Nothing => {}
         }
         left.push(named);
     }
     left
 }
 
-fn mark_of(job: &Prepared, journal: &Journal, named: &Named) -> Option<Mark> {
+/// Whether an earlier run counted an action as done. A shard has no record of single actions.
+fn is_counted(job: &Prepared, engine: &Engine, named: &Named, row: &str) -> bool {
+    let Some(journal) = engine.report.journal() else { return false };
     let subject = match &named.source {
         Location::Local(path) => Subject::File(path),
         Location::Object(name) => Subject::Object(&name.key, name.version_id.as_deref()),
-        Location::Stream => return None,
+        Location::Stream => return false,
     };
-    Some(journal.mark(subject, job.removes()))
+    let mark = journal.mark(subject, job.removes());
+    journal.has_settled(row, mark, job.spec.versions.is_some())
+}
+
+/// Counts and reports an action as done.
+fn report_done(engine: &Engine, Named { action, source, target, expected, .. }: Named) {
+    let bytes = expected.map_or(0, |expected| expected.source.size);
+    engine.report.planned(bytes);
+    engine.report.moved(bytes);
+    engine.conclude(engine.event(action, source, target, bytes), Ok(()));
 }
 
 /// Looks whether the target is no longer as it was planned, but what the action makes of it: by the
