@@ -212,7 +212,7 @@ async fn copy_parts(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()>
         let head = head_of(engine, action).await?;
         if action.etag.is_empty() {
             if head.size != action.size {
-                return Err(changed("the source"));
+                return Err(changed("the source", action.expected.as_deref()));
             }
             action.etag = head.etag;
         }

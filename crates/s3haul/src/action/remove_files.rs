@@ -60,7 +60,7 @@ fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
             Ok(Some(file)) if state(file) == expected.source => None,
             // What is gone is gone, as it is for objects, also where a folder has its place.
             Ok(None | Some(FileInfo { kind: FileKind::Directory, .. })) => Some(Ok(())),
-            _ => Some(Err(changed("the file"))),
+            _ => Some(Err(changed("the file", Some(expected)))),
         };
         if let Some(result) = result {
             return engine.conclude(action.event(engine, root), result);

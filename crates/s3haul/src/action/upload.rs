@@ -404,12 +404,12 @@ async fn put_small(
 
 /// Refuses a file that is no longer as it was planned.
 fn check(action: &UploadAction, found: &fs::FileIdentity) -> Result<()> {
-    let Some(expected) = &action.expected else { return Ok(()) };
+    let Some(expected) = action.expected.as_deref() else { return Ok(()) };
     let modified_ns = i128::from(found.modified_s) * 1_000_000_000 + i128::from(found.modified_ns);
     if State::of_file(found.size, modified_ns) == expected.source {
         return Ok(());
     }
-    Err(changed("the source"))
+    Err(changed("the source", Some(expected)))
 }
 
 /// Uploads one file in parts.

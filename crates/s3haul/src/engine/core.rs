@@ -14,13 +14,14 @@ use super::route::can_read;
 use super::settings::Settings;
 use crate::engine::inline_io::InlineGate;
 use crate::engine::limits::Limits;
-use crate::engine::object::changed;
+use crate::engine::object::{change_of, changed};
 use crate::engine::open_uploads::OpenUploads;
 use crate::engine::reporter::Reporter;
 use crate::engine::shared_limits::SharedLimits;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
 use crate::plan::content_type::ContentTypes;
+use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind};
 use s3haul_wire::{Client, CustomerKey};
 
@@ -227,11 +228,11 @@ impl Engine {
     /// Reports the outcome of an object. A target that exists and must not be replaced is no
     /// failure.
     pub(crate) fn conclude(&self, event: ObjectEvent, result: Result<(), Error>) {
-        let outcome = match result {
-            Ok(()) => Outcome::Done,
-            Err(error) if event.expected.is_some() => Outcome::Failed(unexpected(error)),
-            Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
-            Err(error) => Outcome::Failed(error),
+        let outcome = match (result, &event.expected) {
+            (Ok(()), _) => Outcome::Done,
+            (Err(error), Some(expected)) => Outcome::Failed(unexpected(error, expected)),
+            (Err(error), None) if self.is_refused_overwrite(&error) => Outcome::Skipped,
+            (Err(error), None) => Outcome::Failed(error),
         };
         self.report.object(ObjectEvent { outcome, ..event });
     }
@@ -264,17 +265,17 @@ impl Engine {
     }
 }
 
-/// The error of an action of a plan: a condition that did not hold means that one of its sides is
-/// no longer as it was found.
-fn unexpected(error: Error) -> Error {
+/// The error of an action on what was found before: a condition that did not hold means that one of
+/// its sides is no longer so.
+fn unexpected(error: Error, expected: &Expected) -> Error {
     let is_of_request = error.operation().is_some();
     match error.kind() {
         ErrorKind::PreconditionFailed | ErrorKind::SourceChanged if is_of_request => {
-            changed("the source or the target").with_source(error)
+            changed("the source or the target", Some(expected)).with_source(error)
         }
         // Something may have been done by then: a move copies before it removes.
         ErrorKind::SourceChanged => {
-            let message = "the source has changed since this was planned";
+            let message = change_of("the source", Some(expected));
             Error::new(ErrorKind::PreconditionFailed, message).with_source(error)
         }
         _ => error,

@@ -130,23 +130,33 @@ pub(crate) async fn refuse_changed(
 ) -> Result<()> {
     let Some(Expected { source, .. }) = expected else { return Ok(()) };
     let head = head_at(engine, place, key, source.version_id.as_deref()).await?;
-    if source.is_object(head.size, &head.etag) { Ok(()) } else { Err(changed("the object")) }
+    if source.is_object(head.size, &head.etag) {
+        return Ok(());
+    }
+    Err(changed("the object", expected))
 }
 
 /// Refuses an object that is no longer as it was found.
 pub(crate) fn check_source(expected: Option<&Expected>, head: &ObjectHead) -> Result<()> {
     match expected {
         Some(Expected { source, .. }) if !source.is_object(head.size, &head.etag) => {
-            Err(changed("the source"))
+            Err(changed("the source", expected))
         }
         _ => Ok(()),
     }
 }
 
-/// What a plan was made of is not there any more.
-pub(crate) fn changed(what: &str) -> Error {
-    let message = format!("{what} has changed since this was planned: nothing was done");
+/// What an action was made of is not there any more.
+pub(crate) fn changed(what: &str, expected: Option<&Expected>) -> Error {
+    let message = format!("{}: nothing was done", change_of(what, expected));
     Error::new(ErrorKind::PreconditionFailed, message)
+}
+
+/// That something has changed, and since when.
+pub(crate) fn change_of(what: &str, expected: Option<&Expected>) -> String {
+    let is_planned = expected.is_some_and(|expected| expected.is_planned);
+    let since = if is_planned { "this was planned" } else { "it was looked at" };
+    format!("{what} has changed since {since}")
 }
 
 /// With `--no-overwrite`, learns before much is sent that it is not wanted. The request that
@@ -172,7 +182,7 @@ pub(crate) async fn refuse_unexpected(
             (TargetState::Found(state), Ok(head)) if state.is_object(head.size, &head.etag) => {
                 Ok(())
             }
-            _ => Err(changed("the target")),
+            _ => Err(changed("the target", expected)),
         };
     }
     if engine.settings.no_overwrite && head_at(engine, Place::Target, key, None).await.is_ok() {

@@ -30,7 +30,7 @@ pub enum TargetState {
     Found(State),
 }
 
-/// Both sides of an action as they were when it was planned.
+/// Both sides of an action as they were when it was planned, or when a run that is resumed looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// What is transferred, changed or removed.
@@ -40,12 +40,14 @@ pub struct Expected {
     /// Requests that it takes when nothing fails; none for objects that are removed together with
     /// others.
     pub requests: RequestCounts,
+    /// A plan found it.
+    pub is_planned: bool,
 }
 
 impl Expected {
-    /// What was found of both sides.
+    /// What a plan found of both sides.
     pub fn new(source: State, target: TargetState) -> Box<Self> {
-        Box::new(Self { source, target, requests: RequestCounts::default() })
+        Box::new(Self { source, target, requests: RequestCounts::default(), is_planned: true })
     }
 }
 

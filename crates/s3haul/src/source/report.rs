@@ -204,9 +204,9 @@ fn files(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch
             continue;
         }
         let info = match &named.expected {
-            Some(_) if !job.spec.follow_symlinks && path.is_symlink() => {
+            Some(expected) if !job.spec.follow_symlinks && path.is_symlink() => {
                 let (action, target) = (ActionKind::Upload, named.target.clone());
-                let error = changed("the source");
+                let error = changed("the source", Some(expected));
                 engine.conclude_unplanned(action, named.source.clone(), target, error);
                 None
             }

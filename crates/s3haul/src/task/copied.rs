@@ -46,7 +46,8 @@ pub(super) async fn expect_copies(
         let target =
             if is_over { None } else { copy_of(job, engine, name, &source, since_ms).await };
         let (source, target) = (source.get().state(), target?.get().state());
-        Some((row, Expected::new(source, TargetState::Found(target))))
+        let target = TargetState::Found(target);
+        Some((row, Box::new(Expected { source, target, ..Expected::default() })))
     });
     // Each may read both sides.
     let found = stream::iter(looks).buffer_unordered(engine.limits.at_once());

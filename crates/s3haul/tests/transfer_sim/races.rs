@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use s3haul::job::{Summary, TransferCommand, TransferSpec, Tuning};
+use s3haul::journal::Journal;
 use s3haul_sim::{Effect, Fault};
 
+use crate::load::journal;
 use crate::world::{PART, World, bytes};
 
 /// Runs `mv x/k` while `x/k` is replaced at the first request for `operation`.
@@ -16,8 +18,9 @@ async fn move_while_replaced(world: &World, target: &str, operation: &'static st
 /// Runs a job while `x/k` is replaced at the first request for `operation`.
 async fn run_while_replaced(world: &World, spec: TransferSpec, operation: &'static str) -> Summary {
     world.sim.weather().push(Fault::new(Effect::slow_down()).operation(operation).times(4));
+    let before = world.sim.ledger().count(operation);
     let meddle = async {
-        while world.sim.ledger().count(operation) == 0 {
+        while world.sim.ledger().count(operation) == before {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         world.object("x/k", b"new").await;
@@ -45,6 +48,29 @@ async fn a_move_never_removes_what_it_did_not_move() {
         assert_eq!(world.get("x/k").await.as_deref(), Some(&b"new"[..]), "{what}");
         assert_eq!(world.log.moved(), 0, "{what}");
     }
+}
+
+/// There was no plan, and the failure spoke of one.
+#[tokio::test(start_paused = true)]
+async fn a_resumed_move_whose_source_changes_says_so_without_a_plan() {
+    let world = World::new();
+    world.object("x/k", b"old").await;
+    let journals = tempfile::tempdir().unwrap();
+    let (id, journal) = journal(journals.path());
+    let spec = |journal| {
+        let spec = world.spec(TransferCommand::Move, "s3://bucket/x/", Some("s3://bucket/y/"));
+        let journal = Some(journal);
+        TransferSpec { recursive: true, no_overwrite: true, journal, ..spec }
+    };
+    // It is copied, and its source is not removed.
+    let denied = Fault::new(Effect::respond(403, "AccessDenied"));
+    world.sim.weather().push(denied.operation("DeleteObject").times(1));
+    assert_eq!(world.run(spec(journal)).await.unwrap().failed, 1, "{:?}", world.log.lines());
+    let resumed = Journal::resume(journals.path(), &id).unwrap().journal;
+    let summary = run_while_replaced(&world, spec(resumed), "CopyObject").await;
+    assert_eq!((summary.done, summary.failed), (0, 1), "{:?}", world.log.lines());
+    assert_eq!(world.log.count("has changed since it was looked at"), 1, "{:?}", world.log.lines());
+    assert_eq!(world.get("x/k").await.as_deref(), Some(&b"new"[..]));
 }
 
 /// One prefix lies within the other: what is moved may be in the place of what is not moved yet.

@@ -90,13 +90,17 @@ impl DownloadTarget {
         relative: &str,
         expected: Option<&Expected>,
     ) -> Result<()> {
-        let Some(Expected { target, .. }) = expected else { return Ok(()) };
+        let Some(Expected { target, is_planned, .. }) = expected else { return Ok(()) };
+        let changed = || changed("the target", expected);
         let found = match self {
             // What cannot be looked at is not taken for missing.
-            Self::Below(root) => root.find(relative).map_err(|_| changed("the target"))?,
+            Self::Below(root) => root.find(relative).map_err(|_| changed())?,
             Self::Exactly(path) => FileInfo::of_path(path).ok(),
         };
         if self.path_of(relative).is_symlink() {
+            if !is_planned {
+                return Err(changed());
+            }
             let message = "the target is a symbolic link, which a plan does not replace";
             return Err(Error::new(ErrorKind::PreconditionFailed, message));
         }
@@ -104,7 +108,7 @@ impl DownloadTarget {
         if *target == TargetState::Unknown || *target == TargetState::of(found) {
             return Ok(());
         }
-        Err(changed("the target"))
+        Err(changed())
     }
 
     /// Whether there is something already. Blocks.

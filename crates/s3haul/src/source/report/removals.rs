@@ -205,7 +205,7 @@ pub(super) async fn still_old<'n>(
                     engine.report.warning(warning::skipping(source(), why));
                     return false;
                 }
-                changed("the object")
+                changed("the object", row.expected.as_deref())
             }
             None => return true,
         };
