@@ -88,3 +88,26 @@ fn what_is_in_the_way_of_a_download_is_foreseen() {
         assert_eq!(real(&dry), lines, "{command}");
     }
 }
+
+/// A run had `/lead` as the target of what it skipped, and a dry run had no row of it.
+#[test]
+fn what_a_key_is_refused_for_is_reported_alike_by_both() {
+    let bench = Bench::with_objects(&["x/n", "x//lead", "x/y//z"]);
+    for command in ["cp --recursive", "sync"] {
+        let rows = |flags: &str| {
+            bench.run(&format!("{command} s3://box/x out --report r.jsonl {flags}"));
+            let report = bench.read("r.jsonl").replace("dry_run", "done");
+            let mut rows: Vec<_> = report.lines().map(str::to_owned).collect();
+            rows.retain(|row| row.contains("\"object\""));
+            rows.sort();
+            rows
+        };
+        let (forecast, run) = (rows("--dryrun"), rows(""));
+        let source_of = |row: &String| row.contains("\"s3://box/x//lead\"");
+        let refused = run.iter().find(|row| source_of(row)).map(String::as_str).unwrap_or_default();
+        let target = format!("\"{}/out//lead\"", bench.folder().display());
+        assert!(refused.contains("\"skipped\"") && refused.contains(&target), "{refused}");
+        assert_eq!((forecast, run.len()), (run.clone(), 3), "{command}");
+        std::fs::remove_dir_all(bench.path("out")).unwrap();
+    }
+}

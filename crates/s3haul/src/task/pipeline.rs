@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::action::queue::{Closed, Planned, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, ObjectEntry};
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{collapse, refused, warning};
 use crate::job::prepare::Prepared;
 use crate::job::spec::TransferCommand;
@@ -20,6 +20,7 @@ use crate::location::Location;
 use crate::plan::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
+use crate::plan::compare::Reason;
 use crate::plan::expected::{Expected, TargetState};
 use crate::plan::paths::references_parent;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
@@ -316,12 +317,12 @@ pub(crate) fn download_action(
     }
     let collapsed = collapse(name);
     let is_forecast = job.spec.dry_run || job.spec.plans;
-    // A run has them as skipped objects in its report.
     if is_forecast
         && job.plan.use_source_name
         && let Some(escape) = refused(&collapsed)
     {
         engine.report.warning(escape.warning());
+        report_refused(job, engine, &object, &collapsed);
         return None;
     }
     let is_respelled = taken.name.is_none() && matches!(collapsed, Cow::Owned(_));
@@ -341,6 +342,19 @@ pub(crate) fn download_action(
         reason: None,
         expected: None,
     })
+}
+
+/// Reports an object whose name is refused as skipped, as the run does that acts.
+fn report_refused(job: &Prepared, engine: &Engine, object: &ObjectEntry<'_>, name: &str) {
+    let ObjectEntry { listed, version_id, .. } = object;
+    let source = engine.source_version(listed.key.to_owned(), version_id.map(str::to_owned));
+    let target = job.plan.target.as_ref().map(|target| target.with(name));
+    engine.report.planned(0);
+    // No file has such a name, so that a sync finds none.
+    let is_sync = job.spec.command == TransferCommand::Sync;
+    let reason = is_sync.then(|| Reason::Missing.name());
+    let event = engine.event(ActionKind::Download, source, target, listed.size);
+    engine.report.object(ObjectEvent { reason, outcome: Outcome::Skipped, ..event });
 }
 
 /// Whether an object has no name at the target, with a warning. To copy it would be a request about

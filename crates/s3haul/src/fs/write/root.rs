@@ -92,7 +92,10 @@ impl TargetRoot {
 
     /// Full path of a relative name, for messages only.
     pub fn path_of(&self, relative: &str) -> PathBuf {
-        self.path().join(relative)
+        // A name that begins with a slash, which is refused, is none of the root of all files.
+        let mut path = self.path().join("").into_os_string();
+        path.push(relative);
+        path.into()
     }
 
     /// Starts a file: creates missing parents and a temporary file beside the target.
