@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 use args::{ColorChoice, GlobalArgs, ProgressChoice};
 use failure::Failure;
-use printer::{Printer, ProgressStyle};
+use printer::{LostLines, Printer, ProgressStyle};
 use render::escape::{is_printable, push_name, tame};
 use settings::Environment;
 
@@ -106,7 +106,8 @@ fn run_command(global: &GlobalArgs, command: &args::Command, environment: Enviro
     printer.flush();
     let Some(error) = printer.output_failure() else { return status };
     let failure = Failure::unwritten(error);
-    if command.only_repeats() && !global.json {
+    let lost_lines = printer.lost_lines().unwrap_or_else(|| command.lost_lines(global.json));
+    if lost_lines == LostLines::Warn {
         printer.error(|buffer| _ = writeln!(buffer, "warning: {}", failure.message));
         printer.flush();
         return status;
@@ -114,10 +115,7 @@ fn run_command(global: &GlobalArgs, command: &args::Command, environment: Enviro
     report(&failure, &printer);
     printer.flush();
     match status {
-        // What they did is done, but the AWS CLI says that it failed.
-        exit::SUCCESS if matches!(command, args::Command::Mb(_) | args::Command::Rb(_)) => {
-            exit::FAILED
-        }
+        exit::SUCCESS if lost_lines == LostLines::FailAsAws => exit::FAILED,
         exit::SUCCESS | exit::WARNED | exit::BROKEN_PIPE => exit::OTHER,
         status => status,
     }

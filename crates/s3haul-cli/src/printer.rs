@@ -52,6 +52,19 @@ pub(crate) struct Printer {
     is_flushed: AtomicBool,
     /// The warning that certificates are not verified was printed.
     has_warned: AtomicBool,
+    /// What the job of a file says of lost lines.
+    lost_lines: OnceLock<LostLines>,
+}
+
+/// What it means for a command that its lines on standard output are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LostLines {
+    /// It fails.
+    Fail,
+    /// It fails with exit code 1, as the AWS CLI does, though its work is done.
+    FailAsAws,
+    /// Nothing: they only repeat what was done.
+    Warn,
 }
 
 #[derive(Default)]
@@ -93,6 +106,7 @@ impl Printer {
             progress_style: ProgressStyle::Auto,
             is_flushed: AtomicBool::new(false),
             has_warned: AtomicBool::new(false),
+            lost_lines: OnceLock::new(),
         }
     }
 
@@ -138,6 +152,16 @@ impl Printer {
     /// Why lines could not be written, where the reason is not that their reader has gone.
     pub(crate) fn output_failure(&self) -> Option<&io::Error> {
         self.output_failure.get()
+    }
+
+    /// What lost lines mean for the job of a file, where it was read.
+    pub(crate) fn lost_lines(&self) -> Option<LostLines> {
+        self.lost_lines.get().copied()
+    }
+
+    /// Records that; the first call counts.
+    pub(crate) fn set_lost_lines(&self, lost_lines: LostLines) {
+        _ = self.lost_lines.set(lost_lines);
     }
 
     /// Whether the reader of standard output has gone.

@@ -44,6 +44,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::drop_in;
+use crate::printer::LostLines;
 
 use deferred::Deferred;
 
@@ -351,9 +352,16 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether lost output lines leave the exit code alone, because the work is done. Not so for
-    /// `mb` and `rb`: the AWS CLI fails there.
-    pub(crate) fn only_repeats(&self) -> bool {
+    /// What lost output lines mean. The job of `job run` says it instead.
+    pub(crate) fn lost_lines(&self, as_json: bool) -> LostLines {
+        match self {
+            Self::Mb(_) | Self::Rb(_) => LostLines::FailAsAws,
+            _ if self.only_repeats() && !as_json => LostLines::Warn,
+            _ => LostLines::Fail,
+        }
+    }
+
+    fn only_repeats(&self) -> bool {
         let copies = |copy: &CopyArgs| !copy.dryrun && !copy.print.print_job;
         let changes = |objects: &ObjectsArgs| !objects.dryrun && !objects.print.print_job;
         match self {

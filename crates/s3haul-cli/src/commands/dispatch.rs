@@ -299,6 +299,7 @@ fn run_job(
         let (request, machine) =
             (JobRequest::file(global, args)?, Machine::new(global, environment));
         as_json = request.job.output.json && !global.json;
+        printer.set_lost_lines(request.lost_lines());
         job(&request, &args.journal, &machine, printer)
     };
     exported(metrics, printer, prepare).inspect_err(|failure| {

@@ -3,7 +3,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Job, OutputLines, Reports, Task};
+use s3haul::job::value::{
+    Job, OutputLines, Reports, RestoreAction, TagAction, Task, UploadsAction,
+};
 use s3haul::plan::paths::directory_text;
 use s3haul::plan::s3_uri;
 
@@ -12,6 +14,7 @@ use super::job::lines;
 use super::{JobRequest, Settings};
 use crate::args::{ApplyArgs, GlobalArgs, JobRunArgs};
 use crate::failure::Failure;
+use crate::printer::LostLines;
 use crate::standard_streams;
 
 /// Longest file of a job.
@@ -142,6 +145,23 @@ impl JobRequest {
             }
         }
         planned.print(by)
+    }
+
+    /// What it means for the job of a file that its lines are lost: the same as for its command.
+    pub(crate) fn lost_lines(&self) -> LostLines {
+        let Job { task, output, .. } = &self.job;
+        let only_repeats = match task {
+            Task::MakeBucket(_) | Task::RemoveBucket(_) => return LostLines::FailAsAws,
+            Task::Tag(task) => !matches!(task.action, TagAction::Get { .. }),
+            Task::Restore(task) => task.action != RestoreAction::Status,
+            Task::Uploads(task) => task.action == UploadsAction::Abort,
+            Task::Versioning(task) => task.keep.is_some(),
+            task => task.is_transfer(),
+        };
+        if only_repeats && !task.is_dry_run() && !output.json {
+            return LostLines::Warn;
+        }
+        LostLines::Fail
     }
 
     /// Whether a certificate is not verified.

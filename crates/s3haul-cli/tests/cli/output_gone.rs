@@ -109,14 +109,44 @@ fn fails_where_nothing_can_be_written(redirection: &str, why: &str) {
         assert!(text.starts_with("warning: ") && text.contains(why), "{args}: {text}");
     }
     assert!(bench.ok("tag get s3://box/k").contains("c=d"));
+    jobs_end_as_their_commands(&bench, redirection);
     for args in ["mb s3://new", "rb s3://new"] {
+        let job = bench.ok(&format!("{args} --print-job"));
+        bench.file("job", &job);
         let output = redirected(&bench, args, redirection);
         assert_eq!(output.status.code(), Some(1), "as the AWS CLI has it: {output:?}");
+        let undo = if args.starts_with("mb") { "rb s3://new" } else { "mb s3://new" };
+        bench.run(undo);
+        let output = redirected(&bench, "job run job", redirection);
+        assert_eq!(output.status.code(), Some(1), "{args}: {output:?}");
         assert!(stderr(&output).starts_with("s3haul: error: cannot write"), "{output:?}");
     }
     bench.file("f", "x");
     let silent = redirected(&bench, "cp f s3://box/f --quiet", redirection);
     assert!(silent.status.success() && silent.stderr.is_empty(), "{silent:?}");
+}
+
+/// `job run` ended with 255 where its command only warned.
+fn jobs_end_as_their_commands(bench: &Bench, redirection: &str) {
+    bench.file("g", "x");
+    for (args, warns) in [
+        ("cp g s3://box/g", true),
+        ("tag set s3://box/k --tags c=d", true),
+        ("set s3://box/k --content-type x/z", true),
+        ("versioning enable s3://box", true),
+        ("rm s3://box/g", true),
+        ("mv g s3://box/g", true),
+        ("rm s3://box/g --dryrun", false),
+        ("rm s3://box/g --json", false),
+        ("tag get s3://box/k", false),
+        ("versioning get s3://box", false),
+    ] {
+        bench.file("job", &bench.ok(&format!("{args} --print-job")));
+        let output = redirected(bench, "job run job", redirection);
+        let (code, start) = if warns { (0, "warning: ") } else { (255, "s3haul: error: ") };
+        assert_eq!(output.status.code(), Some(code), "{args} {redirection}: {output:?}");
+        assert!(stderr(&output).starts_with(start), "{args}: {output:?}");
+    }
 }
 
 /// The runtime opens /dev/null where standard output is closed: writes went nowhere, with success.
