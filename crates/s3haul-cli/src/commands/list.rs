@@ -4,6 +4,7 @@
 //! Each worker formats its pages into a buffer of its own and writes that in one piece, so that
 //! printing takes as many cores as there are. Rows of a Parquet table go into one table.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,7 +25,6 @@ use crate::render::listing::{
     push_summary_event,
 };
 use crate::settings::ListSettings;
-use crate::table::TableError;
 
 /// Lists objects or versions.
 pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
@@ -249,8 +249,9 @@ impl<P: Entries> PageWorker<P> for TableWorker {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it goes where a function of an error is due")]
-fn table_failure(error: TableError) -> Failure {
-    Failure::other(format!("could not write the table: {error}"))
+fn table_failure(error: io::Error) -> Failure {
+    // The output says which file it is.
+    Failure::other(error.to_string())
 }
 
 /// The totals end the lines of `aws s3 ls` and the events; beside data they go to standard error.

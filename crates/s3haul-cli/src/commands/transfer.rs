@@ -119,7 +119,7 @@ pub(crate) async fn run_observed(
     }
     sought.advise(&summary, &sink).await;
     sink.finish();
-    let recorded = reports.finish(&mut summary, &sink);
+    let recorded = reports.finish(&mut summary, &sink)?;
     let broken_pipe = writes_stream && printer.output_is_closed();
     let status = exit::of_transfer(&summary, broken_pipe, recorded);
     let closing = Closing {
@@ -444,24 +444,14 @@ impl Reports {
 
     /// Ends the report; false where it could not be written. That the report of an earlier run does
     /// not have everything is a warning.
-    fn finish(self, summary: &mut Summary, sink: &CommandSink) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// The plan could not be written.
+    fn finish(self, summary: &mut Summary, sink: &CommandSink) -> Result<bool, Failure> {
         let came_to_end = !summary.cancelled && !summary.fatal;
-        let planned = self.plan.filter(|_| came_to_end).map_or(Ok(()), |plan| {
-            if summary.failed + summary.not_tried > 0 {
-                let path = plan.path().display();
-                return Err(format!(
-                    "the plan `{path}` was not written: it would lack what failed"
-                ));
-            }
-            let rows = plan.finish()?;
-            let (noun, path) =
-                (if rows == 1 { "action" } else { "actions" }, plan.path().display());
-            sink.notice(&format!(
-                "note: the plan `{path}` has {rows} {noun}: `s3haul plan show` sums it up, `s3haul \
-                 apply` does it"
-            ));
-            Ok(())
-        });
+        let plan = self.plan.as_ref().filter(|_| came_to_end);
+        let planned = plan.map_or(Ok(Ok(())), |plan| finish_plan(plan, summary, sink));
         let lacks = match (&self.failed, &self.manifest) {
             (Some(failed), _) if !failed.is_complete() => Some(INCOMPLETE),
             (_, Some(list)) if !list.is_complete() => Some(INCOMPLETE_LIST),
@@ -473,12 +463,31 @@ impl Reports {
         }
         let written =
             self.writer.map_or(Ok(()), |report| report.finish(came_to_end && lacks.is_none()));
-        let written = written.and(planned);
+        let written = written.and(planned?);
         if let Err(text) = &written {
             sink.notice(&format!("error: {text}"));
         }
-        written.is_ok()
+        Ok(written.is_ok())
     }
+}
+
+/// Gives a plan its name, unless it would lack what failed.
+fn finish_plan(
+    plan: &PlanWriter,
+    summary: &Summary,
+    sink: &CommandSink,
+) -> Result<Result<(), String>, Failure> {
+    let path = plan.path().display();
+    if summary.failed + summary.not_tried > 0 {
+        return Ok(Err(format!("the plan `{path}` was not written: it would lack what failed")));
+    }
+    let rows = plan.finish().map_err(Failure::other)?;
+    let noun = if rows == 1 { "action" } else { "actions" };
+    sink.notice(&format!(
+        "note: the plan `{path}` has {rows} {noun}: `s3haul plan show` sums it up, `s3haul apply` \
+         does it"
+    ));
+    Ok(Ok(()))
 }
 
 /// Prints what the command would cost, where its plan came to the end. Scripts that read standard

@@ -1,15 +1,14 @@
 //! Writing a plan: it has its name when it is complete, and not before.
 
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::event::ObjectEvent;
-use tempfile::NamedTempFile;
 
 use super::row::{Column, JOB, cells, sides};
 use crate::failure::Failure;
-use crate::table::{ColumnKind, ColumnSpec, TableError, TableWriter, unfinished_file};
+use crate::table::{ColumnKind, ColumnSpec, TableFile};
 
 /// Writes a plan.
 pub(crate) struct PlanWriter {
@@ -18,24 +17,20 @@ pub(crate) struct PlanWriter {
 }
 
 struct Writing {
-    table: Option<Table>,
+    table: Option<TableFile>,
     rows: u64,
     /// Why nothing more is written.
-    failure: Option<TableError>,
+    failure: Option<io::Error>,
 }
-
-type Table = TableWriter<BufWriter<NamedTempFile>>;
 
 impl PlanWriter {
     /// Begins the plan of a job beside the file that it becomes.
     pub(crate) fn create(path: &Path, job: &str) -> Result<Self, Failure> {
         let create = || {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let file = unfinished_file(folder.unwrap_or(Path::new(".")), ".s3haul-plan-")?;
+            let place = (folder.unwrap_or(Path::new(".")), ".s3haul-plan-");
             let columns = Column::ALL.into_iter().map(|column| spec(column, job)).collect();
-            let output = BufWriter::new(file);
-            let table = TableWriter::new(output, "plan", columns, &[(JOB, job)])
-                .map_err(io::Error::other)?;
+            let table = TableFile::create(place, "plan", columns, &[(JOB, job)])?;
             // A plan that fails must not leave an older one to be taken for it.
             match std::fs::symlink_metadata(path) {
                 Ok(old) if old.is_file() => std::fs::remove_file(path)?,
@@ -55,6 +50,7 @@ impl PlanWriter {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(table) = &mut state.table else { return };
         let pushed = sides
+            .map_err(io::Error::other)
             .and_then(|(source, target)| table.push(cells(event, expected, (&source, &target))));
         state.rows += 1;
         if let Err(error) = pushed {
@@ -68,14 +64,9 @@ impl PlanWriter {
         let (table, failure) = (state.table.take(), state.failure.take());
         let write = || {
             if let Some(error) = failure {
-                return Err(io::Error::other(error));
+                return Err(error);
             }
-            let Some(table) = table else { return Ok(()) };
-            let file = table.finish().map_err(io::Error::other)?;
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path)?;
-            Ok(())
+            table.map_or(Ok(()), |table| table.persist(&self.path))
         };
         write().map_err(|error| describe(&self.path, &error))?;
         Ok(state.rows)

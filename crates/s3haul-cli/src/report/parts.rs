@@ -5,17 +5,15 @@
 //! run: a command of 40 hours has some 300 parts, and one that is killed loses little.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
-
 use super::row::{COLUMNS, Row};
-use crate::table::{Cell, ColumnKind, ColumnSpec, TableWriter, unfinished_file};
+use crate::table::{Cell, ColumnKind, ColumnSpec, TableFile};
 
 /// Rows of a part at most.
 const ROWS_MAX: u64 = 1_000_000;
@@ -41,15 +39,13 @@ struct Writing {
     _lock: File,
     /// The number of the next part.
     number: u32,
-    table: Option<Table>,
+    table: Option<TableFile>,
     rows: u64,
     begun: Instant,
     part_begun: Instant,
     /// Why nothing more is written.
     failure: Option<io::Error>,
 }
-
-type Table = TableWriter<BufWriter<NamedTempFile>>;
 
 impl Parts {
     /// Makes the folder, or takes that of an earlier report, and writes a part with the first row.
@@ -116,13 +112,12 @@ impl Parts {
 impl Writing {
     fn push(&mut self, row: &Row<'_>) -> io::Result<()> {
         if self.table.is_none() {
-            let file = unfinished_file(&self.folder, HIDDEN)?;
-            let table = TableWriter::new(BufWriter::new(file), "report", columns(), &[]);
-            self.table = Some(table.map_err(io::Error::other)?);
+            let place = (&*self.folder, HIDDEN);
+            self.table = Some(TableFile::create(place, "report", columns(), &[])?);
             self.part_begun = Instant::now();
         }
         if let Some(table) = &mut self.table {
-            table.push(cells(row)).map_err(io::Error::other)?;
+            table.push(cells(row))?;
             self.rows += 1;
         }
         if self.rows < ROWS_MAX { Ok(()) } else { self.end_part() }
@@ -132,10 +127,7 @@ impl Writing {
     fn end_part(&mut self) -> io::Result<()> {
         self.rows = 0;
         let Some(table) = self.table.take() else { return Ok(()) };
-        let file = table.finish().map_err(io::Error::other)?;
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.as_file().sync_all()?;
-        file.persist(self.folder.join(format!("{PART}{:06}.parquet", self.number)))?;
+        table.persist(&self.folder.join(format!("{PART}{:06}.parquet", self.number)))?;
         self.number += 1;
         Ok(())
     }

@@ -6,7 +6,7 @@ mod writer;
 use ::parquet::errors::ParquetError;
 
 pub(crate) use reader::TableReader;
-pub(crate) use writer::{ColumnKind, ColumnSpec, TableWriter, unfinished_file};
+pub(crate) use writer::{ColumnKind, ColumnSpec, TableFile, TableWriter, unfinished_file};
 
 /// Why a table could not be written or read.
 pub(crate) type TableError = ParquetError;

@@ -3,9 +3,10 @@
 //! Rows are gathered in columns and encoded when a row group is full. Texts of a group stand in
 //! one buffer that the encoder borrows from.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ::parquet::basic::Compression;
 use ::parquet::column::writer::ColumnWriter;
@@ -15,7 +16,7 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::{Cell, TableError};
 
@@ -57,12 +58,88 @@ pub(crate) fn unfinished_file(folder: &Path, prefix: &str) -> io::Result<NamedTe
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(prefix).tempfile_in(folder)
+    std::fs::metadata(folder)?;
+    // Its own errors have the temporary name.
+    builder.prefix(prefix).tempfile_in(folder).map_err(|error| error.kind().into())
+}
+
+/// A table in a file that gets its name when it is complete; removed when dropped before.
+pub(crate) struct TableFile {
+    table: TableWriter<BufWriter<File>>,
+    temporary: TempPath,
+}
+
+impl TableFile {
+    /// Begins a table in a folder.
+    pub(crate) fn create(
+        (folder, prefix): (&Path, &str),
+        name: &str,
+        specs: Vec<ColumnSpec>,
+        values: &[(&str, &str)],
+    ) -> io::Result<Self> {
+        let (file, temporary) = unfinished_file(folder, prefix)?.into_parts();
+        let table = TableWriter::new(BufWriter::new(file), name, specs, values)?;
+        Ok(Self { table, temporary })
+    }
+
+    /// Adds a row: the cells of its columns in order, but for constants.
+    pub(crate) fn push<'a>(&mut self, cell: impl FnMut(usize) -> Cell<'a>) -> io::Result<()> {
+        self.table.push(cell)
+    }
+
+    /// Writes what is left, and gives the file its name once it is on the disk.
+    pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
+        let file = self.table.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(self.temporary.persist(path)?)
+    }
+}
+
+/// An output that keeps why it could not be written: later, the encoder only reports that a row
+/// group was not closed.
+struct Watched<W> {
+    output: W,
+    failure: Arc<OnceLock<io::Error>>,
+}
+
+impl<W: Write> Watched<W> {
+    fn watch<T>(&mut self, write: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        write(&mut self.output).map_err(|error| {
+            // It is tried again.
+            if error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            same(self.failure.get_or_init(|| error))
+        })
+    }
+}
+
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.watch(|output| output.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.watch(W::flush)
+    }
+}
+
+/// The same error once more.
+fn same(error: &io::Error) -> io::Error {
+    let copied = || io::Error::new(error.kind(), error.to_string());
+    error.raw_os_error().map_or_else(copied, io::Error::from_raw_os_error)
+}
+
+/// Why a table could not be written.
+fn cause(failure: &OnceLock<io::Error>, error: TableError) -> io::Error {
+    failure.get().map_or_else(|| io::Error::other(error), same)
 }
 
 /// Writes the rows of a table.
 pub(crate) struct TableWriter<W: Write + Send> {
-    writer: SerializedFileWriter<W>,
+    writer: SerializedFileWriter<Watched<W>>,
+    /// Why the output could not be written.
+    failure: Arc<OnceLock<io::Error>>,
     columns: Vec<Column>,
     rows: usize,
     text_bytes: usize,
@@ -75,20 +152,21 @@ impl<W: Write + Send> TableWriter<W> {
         name: &str,
         specs: Vec<ColumnSpec>,
         values: &[(&str, &str)],
-    ) -> Result<Self, TableError> {
+    ) -> io::Result<Self> {
         let columns: Vec<Column> = specs.into_iter().map(Column::new).collect();
         let lines: String = columns.iter().map(Column::declaration).collect();
-        let schema = parse_message_type(&format!("message {name} {{ {lines} }}"))?;
+        let schema = parse_message_type(&format!("message {name} {{ {lines} }}"))
+            .map_err(io::Error::other)?;
         let properties = properties(&columns, values);
-        let writer = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))?;
-        Ok(Self { writer, columns, rows: 0, text_bytes: 0 })
+        let failure = Arc::<OnceLock<io::Error>>::default();
+        let output = Watched { output, failure: Arc::clone(&failure) };
+        let writer = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))
+            .map_err(|error| cause(&failure, error))?;
+        Ok(Self { writer, failure, columns, rows: 0, text_bytes: 0 })
     }
 
     /// Adds a row: the cells of its columns in order, but for constants.
-    pub(crate) fn push<'a>(
-        &mut self,
-        mut cell: impl FnMut(usize) -> Cell<'a>,
-    ) -> Result<(), TableError> {
+    pub(crate) fn push<'a>(&mut self, mut cell: impl FnMut(usize) -> Cell<'a>) -> io::Result<()> {
         for (number, column) in self.columns.iter_mut().enumerate() {
             if !matches!(column.spec.kind, ColumnKind::Constant(_)) {
                 self.text_bytes += column.push(cell(number));
@@ -102,14 +180,19 @@ impl<W: Write + Send> TableWriter<W> {
     }
 
     /// Writes what is left and the footer; gives the output.
-    pub(crate) fn finish(mut self) -> Result<W, TableError> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         if self.rows > 0 {
             self.write_group()?;
         }
-        self.writer.into_inner()
+        let written = self.writer.into_inner().map(|watched| watched.output);
+        written.map_err(|error| cause(&self.failure, error))
     }
 
-    fn write_group(&mut self) -> Result<(), TableError> {
+    fn write_group(&mut self) -> io::Result<()> {
+        self.encode_group().map_err(|error| cause(&self.failure, error))
+    }
+
+    fn encode_group(&mut self) -> Result<(), TableError> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.columns {
             let Some(mut writer) = group.next_column()? else { break };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use crate::support::{Bench, stderr};
+use crate::support::{Bench, stderr, stdout};
 
 /// Slow enough that all that may be in flight is.
 const LATENCY: &str = "50ms";
@@ -65,6 +65,29 @@ fn a_comparison_that_cannot_be_written_has_no_totals() {
         assert!(printed.contains("File too large") && !printed.contains("Same"), "{printed}");
         assert_eq!(bench.read("out"), "precious");
     }
+}
+
+/// It was said that a row group had not been closed, or the name of a temporary file, and a plan
+/// ended with exit code 1.
+#[test]
+fn a_table_that_cannot_be_written_says_why() {
+    let bench = Bench::synthetic("seq:30000");
+    let limit = "trap '' XFSZ; ulimit -f 8";
+    for (args, code, name) in [
+        ("list s3://synthetic --format parquet --output-file l.parquet", 255, "l.parquet"),
+        ("plan cp --recursive s3://synthetic out --plan p.parquet", 255, "p.parquet"),
+        ("cp --recursive s3://synthetic out --dryrun --report r.parquet", 1, "r.parquet"),
+    ] {
+        let output = run_limited(&bench, limit, args);
+        assert_eq!(output.status.code(), Some(code), "{args}: {output:?}");
+        let printed = stderr(&output);
+        assert!(printed.contains(&format!("{name}`: File too large (os error 27)\n")), "{printed}");
+    }
+    let json = "plan cp --recursive s3://synthetic out --plan p.parquet --json";
+    let lines = stdout(&run_limited(&bench, limit, json));
+    let is_error = |line: &str| line.contains("\"error\"") && line.contains("too large");
+    assert!(lines.lines().any(is_error), "{lines}");
+    assert!(!bench.path("p.parquet").exists() && !bench.path("l.parquet").exists());
 }
 
 /// The variable that the command sets for itself reached what it started: a program that gives

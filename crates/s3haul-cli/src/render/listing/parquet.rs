@@ -1,9 +1,9 @@
 //! A listing as Apache Parquet.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::entry::{Entry, Field, Value};
-use crate::table::{Cell, ColumnKind, ColumnSpec, TableError, TableWriter};
+use crate::table::{Cell, ColumnKind, ColumnSpec, TableWriter};
 
 /// Writes rows of a listing.
 pub(crate) struct ParquetTable<W: Write + Send> {
@@ -13,14 +13,14 @@ pub(crate) struct ParquetTable<W: Write + Send> {
 
 impl<W: Write + Send> ParquetTable<W> {
     /// A table with these columns.
-    pub(crate) fn new(output: W, fields: &[Field]) -> Result<Self, TableError> {
+    pub(crate) fn new(output: W, fields: &[Field]) -> io::Result<Self> {
         let columns = fields.iter().copied().map(column).collect();
         let table = TableWriter::new(output, "listing", columns, &[])?;
         Ok(Self { table, fields: fields.to_owned() })
     }
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, entry: &Entry<'_>, bucket: &str) -> Result<(), TableError> {
+    pub(crate) fn push(&mut self, entry: &Entry<'_>, bucket: &str) -> io::Result<()> {
         self.table.push(|column| match self.fields[column].value(entry, bucket) {
             Value::Nothing => Cell::Nothing,
             Value::Text(text) => Cell::Text(text),
@@ -31,7 +31,7 @@ impl<W: Write + Send> ParquetTable<W> {
     }
 
     /// Writes what is left and the footer.
-    pub(crate) fn finish(self) -> Result<(), TableError> {
+    pub(crate) fn finish(self) -> io::Result<()> {
         self.table.finish().map(drop)
     }
 }
