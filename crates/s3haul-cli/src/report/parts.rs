@@ -54,7 +54,10 @@ impl Parts {
             let message = "a file has its name, and a report in Parquet is a folder of parts";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
-        fs::create_dir_all(folder)?;
+        // Not the folder that it lies in, as for other reports.
+        if !folder.is_dir() {
+            fs::create_dir(folder)?;
+        }
         let lock = File::open(folder)?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(super::writer::in_use());

@@ -90,6 +90,25 @@ fn a_table_that_cannot_be_written_says_why() {
     assert!(!bench.path("p.parquet").exists() && !bench.path("l.parquet").exists());
 }
 
+/// The folder was made for a report in Parquet alone, and a plan named its temporary file.
+#[test]
+fn reports_and_plans_need_a_folder_that_is_there() {
+    let bench = Bench::with_objects(&["k"]);
+    for (flags, what) in [
+        ("--report none/r.csv", "report"),
+        ("--report none/r.parquet", "report"),
+        ("--plan none/p.parquet", "plan"),
+    ] {
+        let output = bench.run(&format!("cp s3://box/k to {flags}"));
+        let path = bench.path(flags.split_once(' ').unwrap_or_default().1);
+        let path = path.display();
+        let why = "No such file or directory (os error 2)";
+        let expected = format!("s3haul: error: could not write the {what} `{path}`: {why}\n");
+        assert_eq!((output.status.code(), stderr(&output)), (Some(255), expected));
+    }
+    assert!(!bench.path("none").exists() && !bench.path("to").exists());
+}
+
 /// The variable that the command sets for itself reached what it started: a program that gives
 /// credentials, and the `aws` that it hands over to.
 #[test]
