@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     keep_going: bool,
 }
 
-/// Runs the steps; stops at the first that fails unless told otherwise.
+/// Runs the steps; stops at the first that fails unless `--keep-going` is given.
 pub(crate) fn run(extent: Extent, arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
     let mut failed = Vec::new();
