@@ -25,7 +25,7 @@ use crate::slots::Totals;
 use crate::wire::Server;
 
 fn main() -> Result<()> {
-    let options = Options::parse(std::env::args().skip(1))?;
+    let options = Options::read()?;
     let server = Arc::new(Server::new(&options)?);
     let begin = Instant::now();
     let totals = run(&options, &server)?;
@@ -48,6 +48,6 @@ fn run(options: &Options, server: &Arc<Server>) -> Result<Totals> {
         "sync" => pages::sync(options, &run),
         "put-parts" => run.on_all_cores().of(parts::Upload::new(options, server)?),
         "get-parts" => run.on_all_cores().of(parts::Download::new(options)?),
-        other => bail!("unknown operation `{other}`; {}", options::USAGE),
+        other => bail!("unknown operation `{other}`"),
     }
 }

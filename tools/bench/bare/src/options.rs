@@ -2,83 +2,62 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
 
-/// The operations and their options.
-pub(crate) const USAGE: &str = "usage: bare OP --endpoint URL --bucket B [--prefix P] \
-[--count N] [--size BYTES] [--concurrency C] [--part-size BYTES] [--file PATH]... \
-[--keys FILE] [--paths FILE] [--ca FILE]
-
-  put        COUNT objects of SIZE from memory; keys are PREFIX and 12 digits, from 0; with PATHS,
-             one a line, the files there instead: open, fstat, read, close
-  get        the objects of KEYS, one a line; bodies are dropped, or with PATHS written to the files
-             there, whose folders exist: open, write, close
-  put-parts  each FILE, by pread and multipart upload (one PUT where it is no larger than a part);
-             keys are PREFIX and 12 digits
-  get-parts  the objects of KEYS by ranges, by pwrite into the FILE with its index; a line is a key,
-             a tab and its size
-  list       pages of 1,000 keys below PREFIX: the first, and one after each line of KEYS
-  sync       as `list`, and beside it an lstat of each file of the tree FILE
-environment: AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION";
-
-/// Options of a run.
-#[derive(Default)]
+/// Options of a run, the one argument as JSON. The credentials are in the environment:
+/// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_REGION`.
+///
+/// | operation | does |
+/// |---|---|
+/// | `put` | `count` objects of `size` from memory; keys are `prefix` and 12 digits, from 0; with `paths`, one a line, the files there instead: open, fstat, read, close |
+/// | `get` | the objects of `keys`, one a line; bodies are dropped, or with `paths` written to the files there, whose folders exist: open, write, close |
+/// | `put-parts` | each of `files`, by pread and multipart upload (one PUT where it is no larger than a part); keys are `prefix` and 12 digits |
+/// | `get-parts` | the objects of `keys` by ranges, by pwrite into the one of `files` with its index; a line is a key, a tab and its size |
+/// | `list` | pages of 1,000 keys below `prefix`: the first, and one after each line of `keys` |
+/// | `sync` | as `list`, and beside it an lstat of each file of the tree that is the first of `files` |
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Options {
     pub(crate) operation: String,
     pub(crate) endpoint: String,
     pub(crate) bucket: String,
+    #[serde(default)]
     pub(crate) prefix: String,
+    #[serde(default)]
     pub(crate) count: u64,
+    #[serde(default)]
     pub(crate) size: usize,
     pub(crate) concurrency: usize,
     pub(crate) part_size: u64,
+    #[serde(default)]
     pub(crate) files: Vec<PathBuf>,
     pub(crate) keys: Option<PathBuf>,
     pub(crate) paths: Option<PathBuf>,
+    /// The certificate authority of `https`.
     pub(crate) ca: Option<PathBuf>,
+    #[serde(skip)]
     pub(crate) access_key_id: String,
+    #[serde(skip)]
     pub(crate) secret_access_key: String,
+    #[serde(skip)]
     pub(crate) region: String,
 }
 
 impl Options {
-    /// Reads arguments (without the program's name) and the environment.
-    pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Self> {
-        let mut options = Self {
-            concurrency: 64,
-            part_size: 8 << 20,
+    /// Reads the argument and the environment.
+    pub(crate) fn read() -> Result<Self> {
+        let text = std::env::args().nth(1).context("the argument is an object in JSON")?;
+        let options: Self = serde_json::from_str(&text).context("could not read the options")?;
+        ensure!(options.concurrency > 0 && options.part_size > 0, "0 is too small");
+        let variable =
+            |name: &str| std::env::var(name).with_context(|| format!("`{name}` must be set"));
+        Ok(Self {
             access_key_id: variable("AWS_ACCESS_KEY_ID")?,
             secret_access_key: variable("AWS_SECRET_ACCESS_KEY")?,
-            region: std::env::var("AWS_REGION").unwrap_or_else(|_| "us-east-1".to_owned()),
-            ..Self::default()
-        };
-        options.read(args)?;
-        if options.endpoint.is_empty() || options.bucket.is_empty() || options.concurrency == 0 {
-            bail!("--endpoint, --bucket and a concurrency above 0 are needed; {USAGE}");
-        }
-        Ok(options)
-    }
-
-    fn read(&mut self, mut args: impl Iterator<Item = String>) -> Result<()> {
-        self.operation = args.next().context(USAGE)?;
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("`{flag}` needs a value"))?;
-            match flag.as_str() {
-                "--endpoint" => self.endpoint = value,
-                "--bucket" => self.bucket = value,
-                "--prefix" => self.prefix = value,
-                "--count" => self.count = number(&flag, &value)?,
-                "--size" => self.size = usize::try_from(number(&flag, &value)?)?,
-                "--concurrency" => self.concurrency = usize::try_from(number(&flag, &value)?)?,
-                "--part-size" => self.part_size = number(&flag, &value)?.max(1),
-                "--file" => self.files.push(value.into()),
-                "--keys" => self.keys = Some(value.into()),
-                "--paths" => self.paths = Some(value.into()),
-                "--ca" => self.ca = Some(value.into()),
-                _ => bail!("unknown option `{flag}`; {USAGE}"),
-            }
-        }
-        Ok(())
+            region: variable("AWS_REGION")?,
+            ..options
+        })
     }
 
     /// Lines of the file of keys; none where no file is named.
@@ -102,12 +81,4 @@ fn lines(path: Option<&Path>) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("could not read `{}`", path.display()))?;
     Ok(text.lines().map(str::to_owned).collect())
-}
-
-fn variable(name: &str) -> Result<String> {
-    std::env::var(name).with_context(|| format!("`{name}` must be set"))
-}
-
-fn number(flag: &str, value: &str) -> Result<u64> {
-    value.parse().with_context(|| format!("`{flag} {value}`: no number"))
 }

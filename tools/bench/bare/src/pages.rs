@@ -46,7 +46,7 @@ impl Work for Pages {
 
 /// Pages on one thread, a tree on another; counts files.
 pub(crate) fn sync(options: &Options, run: &Run<'_>) -> Result<Totals> {
-    let tree = options.files.first().context("sync needs --file TREE")?;
+    let tree = options.files.first().context("sync needs a tree")?;
     std::thread::scope(|scope| {
         let walk = scope.spawn(|| walk(CWD, &path_of(tree)?));
         let totals = run.of(Pages::new(options)?)?;

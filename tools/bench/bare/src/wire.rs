@@ -46,7 +46,7 @@ impl Server {
         let port = authority.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let addresses = std::net::ToSocketAddrs::to_socket_addrs(&(host, port))?.collect();
         let tls = if secure {
-            let ca = options.ca.as_deref().context("https needs --ca")?;
+            let ca = options.ca.as_deref().context("https needs `ca`")?;
             Some((tls(ca)?, ServerName::try_from(host.to_owned())?))
         } else {
             None
@@ -88,7 +88,7 @@ where
 /// One configuration for all connections, so that they share its session cache.
 fn tls(ca: &Path) -> Result<tokio_rustls::TlsConnector> {
     let mut roots = rustls::RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(ca).context("could not read --ca")? {
+    for certificate in CertificateDer::pem_file_iter(ca).context("could not read `ca`")? {
         roots.add(certificate?)?;
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

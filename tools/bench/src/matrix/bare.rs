@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::check::Verdict;
 use super::environment::{Environment, Slot, objects};
@@ -67,67 +68,87 @@ impl Bare {
         environment: &Environment<'_>,
         slot: &Slot,
     ) -> Result<Option<Command>> {
-        let command = command(&self.program, environment, slot)?;
-        if self.name != FILES {
-            return Ok(command);
+        let Some(mut options) = options(environment, slot)? else { return Ok(None) };
+        if self.name == FILES {
+            let root = match environment.job.kind {
+                _ if is_large(environment) => return Ok(None),
+                Kind::Upload | Kind::SyncFirst => &environment.tree.root,
+                Kind::Download => &slot.folder,
+                _ => return Ok(None),
+            };
+            options["paths"] = json!(small_files(environment, root)?);
         }
-        let Some(mut command) = command else { return Ok(None) };
-        let root = match environment.job.kind {
-            _ if is_large(environment) => return Ok(None),
-            Kind::Upload | Kind::SyncFirst => &environment.tree.root,
-            Kind::Download => &slot.folder,
-            _ => return Ok(None),
-        };
-        command.arg("--paths").arg(small_files(environment, root)?);
+        let endpoint = &environment.server.endpoint;
+        let mut command = Command::new(&self.program);
+        command
+            .arg(options.to_string())
+            .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
+            .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
+            .env("AWS_REGION", &endpoint.region);
         Ok(Some(command))
     }
 }
 
+/// Whether it is sent in parts.
 fn is_large(environment: &Environment<'_>) -> bool {
     matches!(environment.job.files, Some(Shape::Large { .. }))
 }
 
-fn command(program: &Path, environment: &Environment<'_>, slot: &Slot) -> Result<Option<Command>> {
-    let mut bare = Builder::new(program, environment);
-    let (files, bytes) = environment.tree.totals();
-    let near = bare.concurrency();
-    match environment.job.kind {
+/// What the sender does, as it reads it; none where it does no such work.
+fn options(environment: &Environment<'_>, slot: &Slot) -> Result<Option<Value>> {
+    let tree = environment.tree;
+    let (files, bytes) = tree.totals();
+    let prefix = &slot.prefix;
+    let mut options = match environment.job.kind {
         Kind::Upload if is_large(environment) => {
-            bare.begin("put-parts", TARGET_BUCKET, &slot.prefix, CONCURRENCY_PARTS).parts();
-            for (name, _) in &environment.tree.files {
-                bare.command.arg("--file").arg(environment.tree.path(name));
-            }
+            let files: Vec<PathBuf> = tree.files.iter().map(|(name, _)| tree.path(name)).collect();
+            json!({
+                "operation": "put-parts", "bucket": TARGET_BUCKET, "prefix": prefix,
+                "files": files,
+            })
         }
         Kind::Upload | Kind::SyncFirst => {
-            bare.begin("put", TARGET_BUCKET, &slot.prefix, near).count(files);
-            bare.set("--size", bytes / files.max(1));
+            let size = bytes / files.max(1);
+            json!({
+                "operation": "put", "bucket": TARGET_BUCKET, "prefix": prefix,
+                "count": files, "size": size,
+            })
         }
         Kind::Download | Kind::DownloadFile if is_large(environment) => {
             let keys = object_keys(environment, true)?;
-            bare.begin("get-parts", SOURCE_BUCKET, "", CONCURRENCY_PARTS).parts();
-            bare.command.arg("--keys").arg(keys);
-            for index in 0..files {
-                bare.command.arg("--file").arg(slot.folder.join(index.to_string()));
-            }
+            let files: Vec<PathBuf> =
+                (0..files).map(|index| slot.folder.join(index.to_string())).collect();
+            json!({
+                "operation": "get-parts", "bucket": SOURCE_BUCKET, "keys": keys, "files": files,
+            })
         }
         Kind::Download => {
             let keys = object_keys(environment, false)?;
-            bare.begin("get", SOURCE_BUCKET, "", near);
-            bare.command.arg("--keys").arg(keys);
+            json!({"operation": "get", "bucket": SOURCE_BUCKET, "keys": keys})
         }
         Kind::SyncNothing => {
             let keys = synced_pages(environment, slot)?;
-            bare.begin("sync", TARGET_BUCKET, &slot.prefix, near);
-            bare.command.arg("--keys").arg(keys).arg("--file").arg(&environment.tree.root);
+            json!({
+                "operation": "sync", "bucket": TARGET_BUCKET, "prefix": prefix,
+                "keys": keys, "files": [tree.root],
+            })
         }
         Kind::List | Kind::Summarize => {
             let keys = listed_pages(environment)?;
-            bare.begin("list", KEYS_BUCKET, "", near);
-            bare.command.arg("--keys").arg(keys);
+            json!({"operation": "list", "bucket": KEYS_BUCKET, "keys": keys})
         }
         _ => return Ok(None),
-    }
-    Ok(Some(bare.command))
+    };
+    let server = &environment.server;
+    options["endpoint"] = json!(server.endpoint.url);
+    options["ca"] = json!(server.endpoint.ca_file);
+    options["part_size"] = json!(PART_BYTES);
+    options["concurrency"] = json!(match server.place.latency_ms {
+        _ if is_large(environment) => CONCURRENCY_PARTS,
+        0 => CONCURRENCY,
+        _ => CONCURRENCY_FAR,
+    });
+    Ok(Some(options))
 }
 
 /// Whether it sent what it should have.
@@ -153,53 +174,6 @@ pub(super) fn check(
         _ => ("objects were worked on", line.count, files),
     };
     Ok(if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) })
-}
-
-/// The command being put together.
-struct Builder<'a> {
-    command: Command,
-    environment: &'a Environment<'a>,
-}
-
-impl<'a> Builder<'a> {
-    fn new(program: &Path, environment: &'a Environment<'a>) -> Self {
-        let mut command = Command::new(program);
-        let endpoint = &environment.server.endpoint;
-        command
-            .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
-            .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
-            .env("AWS_REGION", &endpoint.region);
-        Self { command, environment }
-    }
-
-    fn concurrency(&self) -> u64 {
-        if self.environment.server.place.latency_ms > 0 { CONCURRENCY_FAR } else { CONCURRENCY }
-    }
-
-    fn begin(&mut self, name: &str, bucket: &str, prefix: &str, concurrency: u64) -> &mut Self {
-        let endpoint = &self.environment.server.endpoint;
-        self.command.arg(name).args(["--endpoint", &endpoint.url, "--bucket", bucket]);
-        if let Some(file) = &endpoint.ca_file {
-            self.command.arg("--ca").arg(file);
-        }
-        if !prefix.is_empty() {
-            self.command.args(["--prefix", prefix]);
-        }
-        self.set("--concurrency", concurrency)
-    }
-
-    fn set(&mut self, flag: &str, value: impl std::fmt::Display) -> &mut Self {
-        self.command.args([flag, &value.to_string()]);
-        self
-    }
-
-    fn count(&mut self, count: u64) -> &mut Self {
-        self.set("--count", count)
-    }
-
-    fn parts(&mut self) -> &mut Self {
-        self.set("--part-size", PART_BYTES)
-    }
 }
 
 /// Keys of the objects to read, one a line, with their sizes or without.
