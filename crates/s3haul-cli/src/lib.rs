@@ -106,7 +106,7 @@ fn run_command(global: &GlobalArgs, command: &args::Command, environment: Enviro
     printer.flush();
     let Some(error) = printer.output_failure() else { return status };
     let failure = Failure::unwritten(error);
-    let lost_lines = printer.lost_lines().unwrap_or_else(|| command.lost_lines(global.json));
+    let lost_lines = printer.lost_lines();
     if lost_lines == LostLines::Warn {
         printer.error(|buffer| _ = writeln!(buffer, "warning: {}", failure.message));
         printer.flush();

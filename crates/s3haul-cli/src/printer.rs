@@ -52,7 +52,7 @@ pub(crate) struct Printer {
     is_flushed: AtomicBool,
     /// The warning that certificates are not verified was printed.
     has_warned: AtomicBool,
-    /// What the job of a file says of lost lines.
+    /// What the job says of lost lines.
     lost_lines: OnceLock<LostLines>,
 }
 
@@ -154,9 +154,9 @@ impl Printer {
         self.output_failure.get()
     }
 
-    /// What lost lines mean for the job of a file, where it was read.
-    pub(crate) fn lost_lines(&self) -> Option<LostLines> {
-        self.lost_lines.get().copied()
+    /// What lost lines mean: that the command fails, unless its job says something else.
+    pub(crate) fn lost_lines(&self) -> LostLines {
+        self.lost_lines.get().copied().unwrap_or(LostLines::Fail)
     }
 
     /// Records that; the first call counts.

@@ -44,7 +44,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::drop_in;
-use crate::printer::LostLines;
 
 use deferred::Deferred;
 
@@ -352,40 +351,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// What lost output lines mean. The job of `job run` says it instead.
-    pub(crate) fn lost_lines(&self, as_json: bool) -> LostLines {
-        match self {
-            Self::Mb(_) | Self::Rb(_) => LostLines::FailAsAws,
-            _ if self.only_repeats() && !as_json => LostLines::Warn,
-            _ => LostLines::Fail,
-        }
-    }
-
-    fn only_repeats(&self) -> bool {
-        let copies = |copy: &CopyArgs| !copy.dryrun && !copy.print.print_job;
-        let changes = |objects: &ObjectsArgs| !objects.dryrun && !objects.print.print_job;
-        match self {
-            Self::Cp(args) => copies(&args.copy),
-            Self::Mv(args) => copies(&args.copy),
-            Self::Sync(args) => copies(&args.copy),
-            Self::Rm(args) => changes(&args.objects),
-            Self::Undelete(args) => changes(&args.objects),
-            Self::Set(args) => changes(&args.selection),
-            Self::Restore(args) => changes(&args.selection) && !args.status,
-            Self::Tag { command: TagCommand::Get(_) }
-            | Self::Versioning { command: VersioningCommand::Get(_) } => false,
-            Self::Tag { command } => changes(command.selection()),
-            Self::Uploads { command: UploadsCommand::Abort(args) } => {
-                !args.dryrun && !args.selection.print.print_job
-            }
-            Self::Versioning { command } => !command.bucket().print.print_job,
-            Self::Apply(_) | Self::Worker(_) | Self::Jobs { command: JobsCommand::Resume(_) } => {
-                true
-            }
-            _ => false,
-        }
-    }
-
     /// Its first word, as it is typed.
     pub(crate) fn word(&self) -> &'static str {
         match self {

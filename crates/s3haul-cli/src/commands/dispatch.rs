@@ -206,9 +206,7 @@ fn of_folder<'a>(
         Box::pin(async move {
             let opened = shards::open(&worker.job, settings.client.clone()).await?;
             let request = JobRequest::shared(&settings, &global, &opened.plan().job.to_string())?;
-            if request.is_unverified() {
-                printer.warn_of_unverified();
-            }
+            begin(&request, printer);
             let work = shards::ShardWork {
                 worker: opened,
                 request,
@@ -299,7 +297,6 @@ fn run_job(
         let (request, machine) =
             (JobRequest::file(global, args)?, Machine::new(global, environment));
         as_json = request.job.output.json && !global.json;
-        printer.set_lost_lines(request.lost_lines());
         job(&request, &args.journal, &machine, printer)
     };
     exported(metrics, printer, prepare).inspect_err(|failure| {
@@ -316,10 +313,16 @@ pub(crate) fn job<'a>(
     machine: &Machine,
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
+    begin(request, printer);
+    work_of_job(request, machine, journal, printer)
+}
+
+/// Tells the printer what a job means for its lines.
+fn begin(request: &JobRequest, printer: &Printer) {
     if request.is_unverified() {
         printer.warn_of_unverified();
     }
-    work_of_job(request, machine, journal, printer)
+    printer.set_lost_lines(request.lost_lines());
 }
 
 /// Goes on with the job of a journal. It was confirmed when it was begun.
@@ -348,9 +351,7 @@ fn resume_job<'a>(
     let request = JobRequest::resumed(&settings, global, &resumed.job)?;
     let named_folder = args.folder.journal.is_some().then_some(folder);
     let journal = JournalSettings::resumed(resumed, &request, named_folder)?;
-    if request.is_unverified() {
-        printer.warn_of_unverified();
-    }
+    begin(&request, printer);
     let runnable = TransferSettings {
         question: None,
         journal,
@@ -368,18 +369,15 @@ fn apply<'a>(
 ) -> Result<Work<'a>, Failure> {
     let plan = PlanFile::open(&args.file).map_err(Failure::of_arguments)?;
     let settings = Settings::load(global, environment)?;
-    let Some(job) = plan.job() else {
+    let Some(planned) = plan.job() else {
         if !args.output.quiet {
             let note = b"note: the plan has no rows: there is nothing to be done\n";
             printer.error(|buffer| buffer.extend_from_slice(note));
         }
         return Ok(Work::Done(exit::SUCCESS));
     };
-    let request = JobRequest::applied(&settings, global, args, job)?;
-    if request.is_unverified() {
-        printer.warn_of_unverified();
-    }
-    work_of_job(&request, &settings.machine(), &args.journal, printer)
+    let request = JobRequest::applied(&settings, global, args, planned)?;
+    job(&request, &args.journal, &settings.machine(), printer)
 }
 
 /// Runs the command if it is confirmed or needs no confirmation.
@@ -468,6 +466,7 @@ pub(crate) fn work<'a>(
     // What cannot run is not printed.
     let work = work_of_job(&request, &settings.machine(), journal, printer)?;
     if !print.print_job {
+        begin(&request, printer);
         return Ok(work);
     }
     let text = request.print("--print-job")?;

@@ -147,7 +147,7 @@ impl JobRequest {
         planned.print(by)
     }
 
-    /// What it means for the job of a file that its lines are lost: the same as for its command.
+    /// What it means that the lines of the job are lost.
     pub(crate) fn lost_lines(&self) -> LostLines {
         let Job { task, output, .. } = &self.job;
         let only_repeats = match task {
