@@ -184,6 +184,7 @@ enum Spoil {
     Cut { after: u64, reset: bool },
     Corrupt { offset: u64 },
     Pause { after: u64, time: Duration },
+    Trickle { every: Duration },
 }
 
 /// A response's body.
@@ -195,9 +196,9 @@ pub(crate) struct ResponseBody {
     reset: Arc<AtomicBool>,
     /// Turns given to the connection to flush what was sent before a cut.
     pauses: u8,
-    /// Ends a pause.
+    /// Ends a pause, or the wait for the next byte.
     alarm: Option<Pin<Box<Sleep>>>,
-    /// What comes after a pause.
+    /// What comes after it.
     held: Option<Bytes>,
 }
 
@@ -222,6 +223,7 @@ impl ResponseBody {
             Some(Effect::Pause { bytes, time }) if !beyond(*bytes) => {
                 Some(Spoil::Pause { after: *bytes, time: *time })
             }
+            Some(Effect::Trickle { every }) => Some(Spoil::Trickle { every: *every }),
             _ => None,
         };
         Self { inner, account, spoil, reset, pauses: 0, alarm: None, held: None }
@@ -243,12 +245,14 @@ impl ResponseBody {
 
     /// Waits where a pause is due.
     fn poll_pause(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(Spoil::Pause { after, time }) = self.spoil
-            && self.account.sent >= after
-        {
-            ready!(self.alarm.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
-            self.spoil = None;
-        }
+        let time = match self.spoil {
+            Some(Spoil::Pause { after, time }) if self.account.sent >= after => time,
+            Some(Spoil::Trickle { every }) => every,
+            _ => return Poll::Ready(()),
+        };
+        ready!(self.alarm.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
+        self.alarm = None;
+        self.spoil.take_if(|spoil| matches!(spoil, Spoil::Pause { .. }));
         Poll::Ready(())
     }
 
@@ -260,6 +264,11 @@ impl ResponseBody {
                 let at = usize::try_from(after - sent).unwrap_or(usize::MAX);
                 self.held = Some(before.split_off(at));
                 before
+            }
+            Some(Spoil::Trickle { .. }) if data.len() > 1 => {
+                let mut first = data;
+                self.held = Some(first.split_off(1));
+                first
             }
             Some(Spoil::Cut { after, .. }) if sent + data.len() as u64 > after => {
                 data.slice(..usize::try_from(after - sent).unwrap_or(usize::MAX))

@@ -60,6 +60,11 @@ pub enum Effect {
         /// How long.
         time: Duration,
     },
+    /// The response's body comes byte by byte.
+    Trickle {
+        /// Time before each byte.
+        every: Duration,
+    },
     /// No answer, ever.
     Stall,
     /// The answer comes later by this much.
@@ -99,6 +104,7 @@ impl Effect {
             Self::Truncate { .. } => "truncate",
             Self::CorruptByte { .. } => "corrupt-byte",
             Self::Pause { .. } => "pause",
+            Self::Trickle { .. } => "trickle",
             Self::Stall => "stall",
             Self::Delay(_) => "delay",
         }

@@ -132,6 +132,11 @@ impl std::fmt::Debug for Waits {
 }
 
 impl Waits {
+    /// Whether anybody hears what is said.
+    pub(crate) fn has_listener(&self) -> bool {
+        self.say.is_some()
+    }
+
     /// When the first notice of a wait is due that may last as long as this; `None` without a
     /// listener.
     pub(crate) fn first_notice(&self, limit: Duration) -> Option<Duration> {

@@ -59,11 +59,14 @@ pub struct Reply {
     pub close: bool,
     /// Never do anything more.
     pub hang: bool,
+    /// Time between the bytes of the body, which come one by one.
+    pub trickle: Option<Duration>,
 }
 
 impl Reply {
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
-        Self { bytes: bytes.into(), delay: Duration::ZERO, close: false, hang: false }
+        let (close, hang, trickle) = (false, false, None);
+        Self { bytes: bytes.into(), delay: Duration::ZERO, close, hang, trickle }
     }
 
     /// An answer as S3 gives it: with `ETag` and request id, unless other ones are given.
@@ -110,6 +113,10 @@ impl Reply {
 
     pub fn hanging(self) -> Self {
         Self { hang: true, ..self }
+    }
+
+    pub fn trickling(self, pause: Duration) -> Self {
+        Self { trickle: Some(pause), ..self }
     }
 
     pub fn after(self, delay: Duration) -> Self {
@@ -166,7 +173,7 @@ impl World {
             if !reply.delay.is_zero() {
                 tokio::time::sleep(reply.delay).await;
             }
-            if stream.write_all(&reply.bytes).await.is_err() || reply.close {
+            if send(&mut stream, &reply).await.is_err() || reply.close {
                 break;
             }
             if reply.hang {
@@ -175,6 +182,17 @@ impl World {
         }
         self.open.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+async fn send(stream: &mut DuplexStream, reply: &Reply) -> io::Result<()> {
+    let Some(pause) = reply.trickle else { return stream.write_all(&reply.bytes).await };
+    let head = reply.bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+    stream.write_all(&reply.bytes[..head]).await?;
+    for byte in &reply.bytes[head..] {
+        tokio::time::sleep(pause).await;
+        stream.write_all(&[*byte]).await?;
+    }
+    Ok(())
 }
 
 async fn read_request(stream: &mut DuplexStream, stuck: &AtomicBool) -> Option<(String, Vec<u8>)> {

@@ -75,12 +75,14 @@ fn a_silent_server_is_named_while_it_is_waited_for() {
 #[test]
 fn a_body_that_stalls_is_named_while_it_is_waited_for() {
     let (bench, address) = (Bench::new(), stalling());
-    for args in ["cat s3://box/k", "ls s3://box"] {
+    for (args, what) in
+        [("cat s3://box/k", "GetObject s3://box/k"), ("ls s3://box", "ListObjectsV2 s3://box")]
+    {
         let output = run(&bench, args, address);
         let text = stderr(&output);
         let line = format!(
-            "waiting for the rest of an answer of \"http://{address}/\" (3 of 10 bytes came) for \
-             0.5 s\n"
+            "waiting for the rest of an answer of \"http://{address}/\" to {what} (3 of 10 bytes \
+             came) for 0.5 s\n"
         );
         assert!(text.contains(&line), "{args}: {text}");
     }

@@ -16,7 +16,7 @@ use crate::env::Env;
 use crate::error::ErrorKind;
 use crate::message::payload::{Payload, SendProgress};
 use crate::message::request::Expects;
-use crate::message::request::Request;
+use crate::message::request::{Operation, Request};
 use crate::testing::{PausedClock, Reply, World, client, client_with, config, get, put, request};
 
 fn is_send<T: Send>(value: T) -> T {
@@ -299,6 +299,84 @@ async fn a_body_that_ends_early_or_stalls_is_an_error() {
         assert!(body.next().await.is_none());
     }
     assert_eq!(client.inner.pool.open_connections(), 0);
+}
+
+/// What was said, with a client that says it.
+fn listening(world: &World) -> (Client, Arc<std::sync::Mutex<Vec<String>>>) {
+    let heard = Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let lines = Arc::clone(&heard);
+    let env = Env::new(Arc::new(world.clone()), Arc::new(PausedClock::new()), 7);
+    let env = env.saying_waits(move |line| lines.lock().unwrap().push(line.to_owned()));
+    (Client::new(config(), env).unwrap(), heard)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_trickles_for_ever_is_a_timeout() {
+    let blanks = " ".repeat(100_000);
+    let pause = Duration::from_millis(500);
+    let world = World::new(move |_| Reply::ok(&blanks).trickling(pause));
+    let (client, heard) = listening(&world);
+    let mut listing = get();
+    listing.operation.expects = Expects::Document("ListBucketResult");
+    let start = Instant::now();
+    let error = client.call(&listing).await.unwrap_err();
+    assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Timeout, 3));
+    let text = error.to_string();
+    let why = "Read timeout on endpoint URL: \"http://store.test/\" \
+               (only 599 bytes in 300 s, 599 of 100000 bytes)";
+    assert!(text.starts_with(why), "{text}");
+    assert!(start.elapsed() < Duration::from_mins(16), "{:?}", start.elapsed());
+    let expected = "waiting for the rest of an answer of \"http://store.test/\" to TestObject \
+                    s3://bucket/key (119 of 100000 bytes came) for 60 s";
+    assert_eq!(heard.lock().unwrap()[0], expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn operations_that_take_minutes_may_send_blanks_meanwhile() {
+    let document = format!("{}<A><B>1</B></A>", " ".repeat(100));
+    let world = World::new(move |_| Reply::ok(&document).trickling(Duration::from_secs(15)));
+    let mut slow = get();
+    slow.operation = Operation { slow: true, expects: Expects::Document("A"), ..slow.operation };
+    let start = Instant::now();
+    client(&world).call(&slow).await.unwrap();
+    assert!(start.elapsed() > Duration::from_mins(25), "{:?}", start.elapsed());
+    // But not for ever, nor again after that time.
+    let endless = World::new(|_| Reply::ok(&" ".repeat(10_000)).trickling(Duration::from_secs(15)));
+    let start = Instant::now();
+    let error = client(&endless).call(&slow).await.unwrap_err();
+    assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Timeout, 1));
+    assert!(start.elapsed() < Duration::from_mins(31), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_bytes_of_an_object_may_come_slowly_but_not_one_by_one() {
+    let content = "x".repeat(20_000);
+    // 20 bytes/s, and 2 bytes/s.
+    for (pause, is_cut) in [(50, false), (500, true)] {
+        let pause = Duration::from_millis(pause);
+        let content = content.clone();
+        let world = World::new(move |_| Reply::ok(&content).trickling(pause));
+        let (client, heard) = listening(&world);
+        let mut body = client.open(&get(), None).await.unwrap().body;
+        match body.collect(100_000).await {
+            Ok(bytes) => assert!(!is_cut && bytes.len() == 20_000),
+            Err(error) => {
+                assert!(is_cut && error.kind() == ErrorKind::Timeout, "{error}");
+                assert!(error.to_string().contains("(only 599 bytes in 300 s, 599 of "), "{error}");
+                assert!(heard.lock().unwrap()[0].contains(" to TestObject s3://bucket/key ("));
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_takes_its_time_is_no_slow_server() {
+    let content = "x".repeat(400);
+    let world = World::new(move |_| Reply::ok(&content).trickling(Duration::from_secs(1)));
+    let mut body = client(&world).open(&get(), None).await.unwrap().body;
+    let first = body.next().await.unwrap().unwrap();
+    tokio::time::sleep(Duration::from_mins(6)).await;
+    assert_eq!(body.collect(400).await.unwrap().len(), 400 - first.len());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! The seam between operations and the client: what is to be sent, what came back.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use http::{HeaderName, HeaderValue, Method};
 
@@ -158,6 +159,18 @@ impl<'a> Request<'a> {
             (Some(bucket), Some(key)) => error.with_subject(format_args!("s3://{bucket}/{key}")),
             (Some(bucket), None) => error.with_subject(format_args!("s3://{bucket}")),
             _ => error,
+        }
+    }
+}
+
+/// The operation and what it is about: `GetObject s3://bucket/key`.
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.operation.name)?;
+        match (self.bucket, self.key) {
+            (Some(bucket), Some(key)) => write!(f, " s3://{bucket}/{key}"),
+            (Some(bucket), None) => write!(f, " s3://{bucket}"),
+            _ => Ok(()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The bytes of an answer as they come.
 //!
-//! Ends with an error if the connection ends early, nothing arrives for the read timeout, or the
-//! checksum does not match. The connection goes back to the pool with the last byte.
+//! Ends with an error if the connection ends early, nothing arrives for the read timeout, next to
+//! nothing arrives for far longer, or the checksum does not match. The connection goes back to the
+//! pool with the last byte.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -28,9 +29,33 @@ pub struct BodyStream {
     expected: Option<u64>,
     received: u64,
     silence: Duration,
-    waiting: Option<Waiting>,
+    pace: Pace,
+    /// When it began to wait for the next byte.
+    since: Option<Instant>,
+    /// Since the last byte.
+    silent: Option<Waiting>,
+    /// Since the last [`Pace::bytes_min`] bytes.
+    slow: Option<Waiting>,
+    /// The operation and the object or bucket, for notices.
+    subject: Option<Box<str>>,
     validation: Option<Box<Validation>>,
 }
+
+/// Slowest way in which a body may come: so many bytes within any such time.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    bytes_min: u64,
+    time_max: Duration,
+}
+
+/// Bytes of an object below which [`TRICKLE_TIME`] has brought nothing to speak of: three packets.
+pub const TRICKLE_BYTES: u64 = 4 * 1024;
+/// Time in which fewer than [`TRICKLE_BYTES`] bytes of an object mean that the connection is as
+/// good as dead: 14 bytes/s, which a modem shared by a hundred requests exceeds. The AWS CRT cuts
+/// below 1 byte/s for 30 s, `curl` where `--speed-limit` says so: what is only slow is never cut.
+const TRICKLE_TIME: Duration = Duration::from_mins(5);
+/// Time of such slowness that is worth a notice.
+const TRICKLE_NOTICE: Duration = Duration::from_mins(1);
 
 /// A body that was read into memory.
 #[derive(Debug)]
@@ -46,14 +71,37 @@ impl Collected {
     }
 }
 
-/// A wait for the next piece.
+/// A wait for more bytes.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    since: Instant,
-    /// Silence after which a notice is due; `None` without a listener.
+    /// Time waited before the present byte. What the reader takes for its own work is no wait.
+    before: Duration,
+    /// Bytes that had come when it began.
+    received: u64,
+    /// Time after which a notice is due; `None` without a listener.
     notice_after: Option<Duration>,
     /// Answers to other requests that were seen then.
     answers: u64,
+}
+
+impl Waiting {
+    fn begin(waits: &Waits, received: u64, notice_after: Option<Duration>) -> Self {
+        Self { before: Duration::ZERO, received, notice_after, answers: waits.answers() }
+    }
+
+    /// How much longer it waits until it has waited for `time`.
+    fn left(&self, time: Duration) -> Duration {
+        time.saturating_sub(self.before)
+    }
+
+    /// The time waited, if a notice of it is due after `waited`, unless other requests were
+    /// answered meanwhile.
+    fn notice(&mut self, waited: Duration, waits: &Waits) -> Option<Duration> {
+        let after = self.notice_after.filter(|after| self.left(*after) <= waited)?;
+        self.notice_after = Some(Waits::next_notice(after));
+        let answers = waits.answers();
+        (std::mem::replace(&mut self.answers, answers) == answers).then_some(after)
+    }
 }
 
 /// An answer whose body is still coming.
@@ -103,7 +151,11 @@ impl BodyStream {
             expected,
             received: 0,
             silence,
-            waiting: None,
+            pace: Pace { bytes_min: TRICKLE_BYTES, time_max: TRICKLE_TIME.max(silence) },
+            since: None,
+            silent: None,
+            slow: None,
+            subject: None,
             validation: None,
         };
         if is_over {
@@ -115,6 +167,19 @@ impl BodyStream {
     /// Bounds the time without a byte, where the client's own limit is not stricter.
     pub fn limit_silence(&mut self, silence_max: Duration) {
         self.silence = self.silence.min(silence_max);
+    }
+
+    /// Bounds the time for the whole body, however its bytes come.
+    pub(crate) fn limit_time(&mut self, time_max: Duration) {
+        self.pace = Pace { bytes_min: u64::MAX, time_max };
+    }
+
+    /// Has notices name the request, where there are any and more is to come.
+    pub(crate) fn name(&mut self, subject: impl FnOnce() -> String) {
+        let source = self.source.as_ref();
+        if source.is_some_and(|source| source.lease.waits().has_listener()) {
+            self.subject = Some(subject().into_boxed_str());
+        }
     }
 
     /// Lets the body end with an error if its bytes do not have this checksum. To be called before
@@ -186,7 +251,7 @@ impl BodyStream {
             };
             match source.lease.connection.poll_body(cx, &mut source.incoming) {
                 Poll::Ready(Some(Ok(frame))) => {
-                    self.waiting = None;
+                    self.waited();
                     let Ok(piece) = frame.into_data() else { continue };
                     return Poll::Ready(Some(self.take(piece)));
                 }
@@ -195,46 +260,62 @@ impl BodyStream {
                 }
                 Poll::Ready(None) => return Poll::Ready(self.end()),
                 Poll::Pending => {
-                    return self.poll_silence(cx).map(|()| Some(Err(self.stalled())));
+                    return self.poll_limits(cx).map(|why| Some(Err(self.stalled(&why))));
                 }
             }
         }
     }
 
-    /// Becomes ready when nothing came for too long. That it waits is said before, unless other
-    /// requests were answered meanwhile.
-    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(source) = &mut self.source else { return Poll::Ready(()) };
-        let waiting = self.waiting.get_or_insert_with(|| {
-            let waits = source.lease.waits();
-            let notice_after = waits.first_notice(self.silence);
-            Waiting { since: Instant::now(), notice_after, answers: waits.answers() }
+    /// Becomes ready with the reason when too little came for too long. That it waits is said
+    /// before.
+    fn poll_limits(&mut self, cx: &mut Context<'_>) -> Poll<String> {
+        let Some(source) = &mut self.source else { return Poll::Ready(String::new()) };
+        let waits = source.lease.waits();
+        let begin = |notice_after| Waiting::begin(waits, self.received, notice_after);
+        let silent = self.silent.get_or_insert_with(|| begin(waits.first_notice(self.silence)));
+        let slow = self.slow.get_or_insert_with(|| {
+            begin(waits.first_notice(self.pace.time_max).map(|first| first.max(TRICKLE_NOTICE)))
         });
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let end = self.silence.min(slow.left(self.pace.time_max));
         loop {
-            let deadline = waiting.since + self.silence;
-            let notice = waiting.notice_after.map(|after| (after, waiting.since + after));
-            let notice = notice.filter(|(_, at)| *at < deadline);
-            let at = notice.map_or(deadline, |(_, at)| at);
-            if source.lease.connection.poll_deadline(cx, at).is_pending() {
+            let next = [&*silent, &*slow].map(|waiting| Some(waiting.left(waiting.notice_after?)));
+            let at = next.into_iter().flatten().fold(end, Duration::min);
+            if source.lease.connection.poll_deadline(cx, since + at).is_pending() {
                 return Poll::Pending;
             }
-            let Some((after, _)) = notice else { return Poll::Ready(()) };
-            let waits = source.lease.waits();
-            let answers = waits.answers();
-            if std::mem::replace(&mut waiting.answers, answers) == answers {
-                let came = match self.expected {
-                    Some(expected) => format!("{} of {expected} bytes", self.received),
-                    None => format!("{} bytes", self.received),
-                };
-                let host = source.lease.shown();
-                waits.say(format_args!("the rest of an answer of {host} ({came} came)"), after);
+            if at == end {
+                break;
             }
-            waiting.notice_after = Some(Waits::next_notice(after));
+            let waits = source.lease.waits();
+            let due = [&mut *silent, &mut *slow].map(|waiting| waiting.notice(at, waits));
+            if let Some(waited) = due.into_iter().flatten().max() {
+                let came = came(self.received, self.expected);
+                let (host, subject) = (source.lease.shown(), self.subject.as_deref());
+                let to = subject.map(|subject| format!(" to {subject}")).unwrap_or_default();
+                waits
+                    .say(format_args!("the rest of an answer of {host}{to} ({came} came)"), waited);
+            }
+        }
+        Poll::Ready(if end == self.silence {
+            format!("no byte for {} s after {} bytes", self.silence.as_secs(), self.received)
+        } else {
+            let (new, seconds) = (self.received - slow.received, self.pace.time_max.as_secs());
+            format!("only {new} bytes in {seconds} s, {}", came(self.received, self.expected))
+        })
+    }
+
+    /// A wait for the next byte ended.
+    fn waited(&mut self) {
+        self.silent = None;
+        if let (Some(since), Some(slow)) = (self.since.take(), &mut self.slow) {
+            slow.before += since.elapsed();
         }
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes> {
         self.received += piece.len() as u64;
+        self.slow.take_if(|slow| self.received - slow.received >= self.pace.bytes_min);
         if let Some(validation) = &mut self.validation {
             validation.hasher.update(&piece);
         }
@@ -280,12 +361,7 @@ impl BodyStream {
 
     fn broken(&mut self, cause: Option<hyper::Error>) -> Error {
         (self.source, self.validation) = (None, None);
-        let message = match self.expected {
-            Some(expected) => {
-                format!("connection ended after {} of {expected} bytes", self.received)
-            }
-            None => format!("connection ended after {} bytes", self.received),
-        };
+        let message = format!("connection ended after {}", came(self.received, self.expected));
         let error = Error::new(ErrorKind::Transport, message);
         match cause {
             Some(cause) => error.with_source(cause),
@@ -293,14 +369,18 @@ impl BodyStream {
         }
     }
 
-    fn stalled(&mut self) -> Error {
+    fn stalled(&mut self, why: &str) -> Error {
         let endpoint = self.source.take().map(|source| source.lease.shown()).unwrap_or_default();
         self.validation = None;
-        let seconds = self.silence.as_secs();
-        let message = format!(
-            "Read timeout on endpoint URL: {endpoint} (no byte for {seconds} s after {} bytes)",
-            self.received
-        );
+        let message = format!("Read timeout on endpoint URL: {endpoint} ({why})");
         Error::new(ErrorKind::Timeout, message)
+    }
+}
+
+/// How much of a body came.
+fn came(received: u64, expected: Option<u64>) -> String {
+    match expected {
+        Some(expected) => format!("{received} of {expected} bytes"),
+        None => format!("{received} bytes"),
     }
 }

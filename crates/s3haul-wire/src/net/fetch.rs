@@ -116,6 +116,7 @@ impl Fetcher {
         })?;
         let (head, incoming) = answered.into_parts();
         let mut body = BodyStream::new(incoming, lease, &head.headers, patience);
+        body.limit_time(patience);
         Ok(Response::from_parts(head, body.collect(ANSWER_MAX).await?))
     }
 

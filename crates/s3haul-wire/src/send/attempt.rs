@@ -15,7 +15,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, 
 use http::response::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use hyper::body::Incoming;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::bucket_endpoint::Site;
 use super::counts::Counters;
@@ -48,6 +48,10 @@ const EMPTY_SHA256: [u8; 32] = [
 const HEADERS_TYPICAL: usize = 10;
 /// Longest silence of an operation that may work for minutes before it answers.
 const SLOW_SILENCE: Duration = Duration::from_mins(30);
+/// Longest time for the whole body of an answer that is no object. A page of a listing has 3 MB
+/// where keys are as long as they may be, which takes four minutes at 100 kbit/s. Operations that
+/// may work for minutes send blanks meanwhile; they have [`SLOW_SILENCE`].
+const ANSWER_TIME_MAX: Duration = Duration::from_mins(5);
 /// Silence of such an operation that is worth a notice.
 const SLOW_NOTICE: Duration = Duration::from_mins(1);
 /// Longest body of an error answer that is read.
@@ -160,7 +164,8 @@ impl<'r> Run<'r> {
             }
             lease.permit = permit.take();
         }
-        let body = BodyStream::new(incoming, lease, &head.headers, self.silence());
+        let mut body = BodyStream::new(incoming, lease, &head.headers, self.silence());
+        body.name(|| self.request.to_string());
         tracing::debug!(
             operation = self.request.operation.name,
             status = head.status.as_u16(),
@@ -183,9 +188,9 @@ impl<'r> Run<'r> {
     /// The failure for a success that is none of S3's.
     async fn doubted(&self, doubt: Doubt, head: Parts, mut body: BodyStream) -> Failure {
         body.limit_silence(FIRST_WORDS_SILENCE);
-        let words = body.collect_while(FIRST_WORDS_MAX, |_| Some(true));
-        let words = timeout(FIRST_WORDS_TIME_MAX, words).await;
-        let words = words.ok().and_then(Result::ok).map(|words| words.bytes).unwrap_or_default();
+        body.limit_time(FIRST_WORDS_TIME_MAX);
+        let words = body.collect_while(FIRST_WORDS_MAX, |_| Some(true)).await;
+        let words = words.map(|words| words.bytes).unwrap_or_default();
         self.disbelieve(doubt, head.status, &head.headers, &words)
     }
 
@@ -197,10 +202,8 @@ impl<'r> Run<'r> {
         mut body: BodyStream,
         permit: Option<Permit>,
     ) -> Failure {
-        let text = timeout(ERROR_BODY_TIME_MAX, body.collect(ERROR_BODY_MAX)).await;
-        let text = text.unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Timeout, "timed out while the body of an error was read"))
-        });
+        body.limit_time(ERROR_BODY_TIME_MAX);
+        let text = body.collect(ERROR_BODY_MAX).await;
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &site.forwarder
         {
@@ -396,16 +399,8 @@ impl<'r> Run<'r> {
             if seen.swap(answers, Ordering::Relaxed) != answers {
                 return;
             }
-            let subject = match (request.bucket, request.key) {
-                (Some(bucket), Some(key)) => format!(" s3://{bucket}/{key}"),
-                (Some(bucket), None) => format!(" s3://{bucket}"),
-                _ => String::new(),
-            };
-            let (name, of) = (request.operation.name, inner.config.retry.max_attempts);
-            let what = format!(
-                "an answer of {} to {name}{subject} (attempt {attempt} of {of})",
-                site.host.shown()
-            );
+            let (host, of) = (site.host.shown(), inner.config.retry.max_attempts);
+            let what = format!("an answer of {host} to {request} (attempt {attempt} of {of})");
             inner.env.waits.say(what, waited);
         }
     }
@@ -423,6 +418,7 @@ impl<'r> Run<'r> {
         let attempts = self.attempts + self.resends;
         let operation = &self.request.operation;
         let mut permit = if operation.error_in_200 { open.body.take_permit() } else { None };
+        open.body.limit_time(ANSWER_TIME_MAX.max(self.silence()));
         let limit = operation.body_max(self.request.keys);
         let may_become = |beginning: &[u8]| operation.may_become(beginning);
         let Collected { bytes: body, is_whole } =

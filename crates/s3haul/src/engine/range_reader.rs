@@ -12,7 +12,7 @@ use super::core::{Engine, Place};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
 use s3haul_wire::units::ByteRange;
-use s3haul_wire::{ChecksumMode, ObjectHead};
+use s3haul_wire::{ChecksumMode, ObjectHead, TRICKLE_BYTES};
 
 /// Requests for one range that may fail in a row without a new byte.
 pub(crate) const ATTEMPTS_MAX: u32 = 5;
@@ -149,9 +149,18 @@ pub(crate) fn replaced(engine: &Engine, object: &ObjectState) -> Error {
     Error::new(ErrorKind::SourceChanged, message)
 }
 
-/// Whether reading on with a new request may help.
+/// Whether reading on with a new request may help: the body broke. A request that brought no answer
+/// was tried as often as the client allows.
 pub(crate) fn may_resume(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
+    let is_passing = matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout);
+    is_passing && error.effort().attempts == 0
+}
+
+/// Failures in a row after one more, of a request that brought so many bytes. Where a time limit
+/// ended it, a few bytes do not count: a server that trickles would never be given up.
+pub(crate) fn failures_with(failures: u32, error: &Error, brought: u64) -> u32 {
+    let bytes_min = if error.kind() == ErrorKind::Timeout { TRICKLE_BYTES } else { 1 };
+    if brought >= bytes_min { 1 } else { failures + 1 }
 }
 
 /// Waits before the next attempt; `failures` is at least 1.
@@ -165,6 +174,8 @@ pub(crate) struct RangeReader<'a> {
     object: &'a ObjectState,
     rest: ByteRange,
     open: Option<ObjectBody>,
+    /// Bytes that the present request brought.
+    brought: u64,
     failures: u32,
     head: Option<ObjectHead>,
 }
@@ -172,7 +183,7 @@ pub(crate) struct RangeReader<'a> {
 impl<'a> RangeReader<'a> {
     /// A reader of a range, which must not be empty.
     pub(crate) fn new(engine: &'a Engine, object: &'a ObjectState, range: ByteRange) -> Self {
-        Self { engine, object, rest: range, open: None, failures: 0, head: None }
+        Self { engine, object, rest: range, open: None, brought: 0, failures: 0, head: None }
     }
 
     /// Headers of the first answer, once there was one.
@@ -185,7 +196,7 @@ impl<'a> RangeReader<'a> {
         while !self.rest.is_empty() {
             match self.step().await {
                 Ok(bytes) if !bytes.is_empty() => {
-                    self.failures = 0;
+                    self.brought += bytes.len() as u64;
                     self.rest.start += bytes.len() as u64;
                     self.engine.bandwidth.take(bytes.len() as u64).await;
                     return Ok(Some(bytes));
@@ -193,7 +204,8 @@ impl<'a> RangeReader<'a> {
                 Ok(_) => {}
                 Err(error) => {
                     self.open = None;
-                    self.failures += 1;
+                    let brought = std::mem::take(&mut self.brought);
+                    self.failures = failures_with(self.failures, &error, brought);
                     if !may_resume(&error) || self.failures >= ATTEMPTS_MAX {
                         return Err(error);
                     }

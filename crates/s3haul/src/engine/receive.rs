@@ -14,7 +14,8 @@ use super::integrity::check;
 use crate::engine::inline_io::INLINE_SIZE_MAX;
 use crate::engine::limits::blocking;
 use crate::engine::range_reader::{
-    ATTEMPTS_MAX, ObjectState, back_off, may_resume, open, silence_max, wants_checksums,
+    ATTEMPTS_MAX, ObjectState, back_off, failures_with, may_resume, open, silence_max,
+    wants_checksums,
 };
 use crate::plan::content::md5_of_etag;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -56,7 +57,7 @@ pub(crate) async fn receive(
         let before = receiving.received;
         let result = engine.send(|| receiving.attempt(engine, (size_max, etag), failures)).await;
         let Err(error) = result else { return Ok(receiving.answer(size_max)) };
-        failures = if receiving.received > before { 1 } else { failures + 1 };
+        failures = failures_with(failures, &error, receiving.received - before);
         let goes_on = may_resume(&error) && receiving.can_go_on();
         if !goes_on {
             restarts += 1;
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
     use crate::engine::settings::{Settings, Tuning};
     use crate::engine::testing::{engine, engine_with};
-    use s3haul_wire::testing::{Reply, Seen, World};
+    use s3haul_wire::testing::{self, Reply, Seen, World};
     use s3haul_wire::{Checksum, ChecksumAlgorithm};
 
     const CONTENT: &str = "0123456789";
@@ -239,7 +240,7 @@ mod tests {
 
     fn start_of(seen: &Seen) -> usize {
         let range = seen.header("range").map(|range| range.strip_prefix("bytes=").unwrap());
-        range.map_or(0, |range| range.strip_suffix("-9").unwrap().parse().unwrap())
+        range.map_or(0, |range| range.split_once('-').unwrap().0.parse().unwrap())
     }
 
     async fn receive_from(world: &World) -> (Result<Vec<u8>>, Duration) {
@@ -268,6 +269,44 @@ mod tests {
         assert_eq!(asked(2), (Some("bytes=7-9"), Some("\"a\"")));
         // The second pause is taken for broken later, but for what the client allows.
         assert!((30.0..30.5).contains(&took.as_secs_f64()), "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_without_an_answer_is_tried_no_more_often_than_the_client_allows() {
+        let attempts_max = usize::try_from(testing::config().retry.max_attempts).unwrap();
+        let mute = World::new(|_| Reply::error(500, "InternalError"));
+        let lost = World::new(|seen| match seen.number {
+            0 => from(0, 3, "\"a\"", CONTENT),
+            _ => Reply::raw("").closing(),
+        });
+        for (world, before) in [(mute, 0), (lost, 1)] {
+            let error = receive_from(&world).await.0.unwrap_err();
+            assert_eq!(world.seen().len() - before, attempts_max, "{error}");
+            assert_eq!(error.effort().attempts as usize, attempts_max, "{error}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_object_of_which_each_request_brings_a_byte_is_given_up() {
+        let content = "x".repeat(20_000);
+        let world = World::new(move |seen| {
+            let start = start_of(seen);
+            let (status, length) = (if start > 0 { 206 } else { 200 }, content.len() - start);
+            Reply::raw(format!(
+                "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\netag: \"a\"\r\n\
+                 x-amz-request-id: 1\r\ncontent-range: bytes {start}-19999/20000\r\n\r\n{}",
+                &content[start..]
+            ))
+            .trickling(Duration::from_millis(500))
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let began = Instant::now();
+        let Err(error) = receive(&engine, "k", None, (20_000, "\"a\"")).await else {
+            panic!("it came whole");
+        };
+        assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+        assert_eq!(world.seen().len(), ATTEMPTS_MAX as usize);
+        assert!(began.elapsed() < Duration::from_mins(26), "{:?}", began.elapsed());
     }
 
     #[tokio::test(start_paused = true)]

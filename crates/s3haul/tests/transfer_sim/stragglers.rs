@@ -113,3 +113,43 @@ async fn a_body_that_stops_is_gone_on_with_where_it_stopped() {
         assert_eq!((last.status, last.response_bytes), (206, asked - REACHED));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_trickle_are_asked_for_again() {
+    let world = World::new();
+    let content = bytes(3_000, 5);
+    world.object("x/k", &content).await;
+    let trickle = Effect::Trickle { every: Duration::from_millis(500) };
+    // The page has more than the 600 bytes that come within the time limit.
+    world.object(&format!("x/{}", "l".repeat(200)), b"1").await;
+    let fault = |operation| Fault::new(trickle.clone()).operation(operation);
+    world.sim.weather().push(fault("ListObjectsV2"));
+    world.sim.weather().push(fault("GetObject").key("x/k"));
+    let began = Instant::now();
+    let spec = world.spec(TransferCommand::Copy, "s3://bucket/x", Some("out"));
+    let spec = TransferSpec { recursive: true, ..spec };
+    let summary = world.run(spec).await.unwrap();
+    assert_eq!(summary.done, 2, "{:?}", world.log.lines());
+    let took = began.elapsed();
+    assert!(took >= Duration::from_mins(10) && took < Duration::from_mins(11), "{took:?}");
+    assert_eq!(std::fs::read(world.path("out/k")).unwrap(), content);
+    let records = world.sim.ledger().records();
+    let count = |operation| records.iter().filter(|it| it.operation == operation).count();
+    assert_eq!((count("ListObjectsV2"), count("GetObject")), (2, 3));
+    let last = records.iter().rfind(|record| record.key == "x/k").unwrap();
+    assert_eq!((last.status, last.response_bytes), (206, 3_000 - 599));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_completion_that_trickles_is_waited_for() {
+    let world = World::new();
+    let large = bytes(2 * PART as usize, 3);
+    world.file("large", &large);
+    let trickle = Effect::Trickle { every: Duration::from_secs(4) };
+    world.sim.weather().push(Fault::new(trickle).operation("CompleteMultipartUpload"));
+    let spec = world.spec(TransferCommand::Copy, "large", Some("s3://bucket/large"));
+    let began = Instant::now();
+    assert_eq!(world.run(spec).await.unwrap().done, 1, "{:?}", world.log.lines());
+    assert!(began.elapsed() > Duration::from_mins(20), "{:?}", began.elapsed());
+    assert_eq!(world.sim.ledger().count("CompleteMultipartUpload"), 1);
+}
