@@ -170,7 +170,7 @@ impl Client {
             customer_key: protection.customer_key,
             ..HeadObject { bucket, key, ..HeadObject::default() }
         };
-        let head = Box::pin(self.head_answer(input, None)).await;
+        let head = Box::pin(self.head_answer(input)).await;
         if head.as_ref().is_ok_and(|head| protection.is_confirmed(&head.headers)) {
             return Ok(());
         }

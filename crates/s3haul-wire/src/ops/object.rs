@@ -14,6 +14,8 @@ use crate::message::request::{Expects, Request};
 use crate::net::body::BodyStream;
 use crate::units::{ByteRange, hex};
 
+const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
 /// Conditions on the object that is read or replaced.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions<'a> {
@@ -155,31 +157,15 @@ impl Client {
         self.head(input, Some(&number.to_string())).await
     }
 
-    pub(super) async fn head_answer(
-        &self,
-        input: HeadObject<'_>,
-        part: Option<&str>,
-    ) -> Result<Answer> {
-        let mut headers = Headers::with_capacity(4);
-        if input.checksums {
-            headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
-        }
-        headers.customer_key(input.customer_key)?;
-        let request = Request::new(
-            quick("HeadObject", Expects::Object),
-            Method::HEAD,
-            input.bucket,
-            Some(input.key),
-        )
-        .maybe("partNumber", part)
-        .maybe("versionId", input.version_id)
-        .headers(headers);
-        self.call(&request).await
+    /// The headers of an object as they are, also where its size is not among them.
+    pub(super) async fn head_answer(&self, input: HeadObject<'_>) -> Result<Answer> {
+        self.call(&head_request(input, None)?).await
     }
 
     async fn head(&self, input: HeadObject<'_>, part: Option<&str>) -> Result<ObjectHead> {
-        let answer = self.head_answer(input, part).await?;
-        let size = headers::number(&answer.headers, &header::CONTENT_LENGTH).unwrap_or(0);
+        let request = head_request(input, part)?;
+        let answer = self.call(&request).await?;
+        let size = size_of(&answer.headers).ok_or_else(|| unknown_size(&request))?;
         let head = ObjectHead::read(&answer.headers, size);
         self.done(answer.headers);
         Ok(head)
@@ -316,6 +302,37 @@ impl Client {
             checksum: head.checksums.into_iter().next(),
         })
     }
+}
+
+fn head_request<'a>(input: HeadObject<'a>, part: Option<&'a str>) -> Result<Request<'a>> {
+    let operation = quick("HeadObject", Expects::Object);
+    let mut headers = Headers::with_capacity(4);
+    if input.checksums {
+        headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
+    }
+    headers.customer_key(input.customer_key)?;
+    Ok(Request::new(operation, Method::HEAD, input.bucket, Some(input.key))
+        .maybe("partNumber", part)
+        .maybe("versionId", input.version_id)
+        .headers(headers))
+}
+
+/// The size that the answer to a HEAD says. Some services send no length of an empty object (Ceph,
+/// <https://github.com/thephpleague/flysystem/issues/1910>), whose `ETag` shows that it is empty.
+fn size_of(headers: &HeaderMap) -> Option<u64> {
+    let etag = || headers::text(headers, &header::ETAG);
+    headers::number(headers, &header::CONTENT_LENGTH)
+        .or_else(|| (etag()?.trim_matches('"') == MD5_OF_NOTHING).then_some(0))
+}
+
+/// HTTP allows a HEAD without a length, and what compresses answers on their way leaves it out. A
+/// guess could make an object shorter than it is.
+fn unknown_size(request: &Request<'_>) -> Error {
+    let message = format!(
+        "the answer to {request} has no Content-Length, so its size is unknown: the server, or a \
+         proxy before it, does not answer as S3 does"
+    );
+    request.blamed(Error::new(ErrorKind::NotS3, message))
 }
 
 /// What is known of an object that was to be written.

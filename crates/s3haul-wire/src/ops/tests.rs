@@ -57,6 +57,26 @@ async fn bytes(mut body: BodyStream) -> crate::Result<Vec<u8>> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_head_without_a_length_says_no_size() {
+    let world =
+        World::new(|_| Reply::raw("HTTP/1.1 200 OK\r\netag: \"e\"\r\nx-amz-request-id: 1\r\n\r\n"));
+    let input = HeadObject { bucket: "b", key: "k", ..HeadObject::default() };
+    let error = client(&world).head_object(input).await.unwrap_err();
+    assert_eq!((error.kind(), error.subject()), (ErrorKind::NotS3, Some("s3://b/k")));
+    assert_eq!(
+        error.to_string(),
+        "the answer to HeadObject s3://b/k has no Content-Length, so its size is unknown: the \
+         server, or a proxy before it, does not answer as S3 does"
+    );
+    assert_eq!(world.seen().len(), 1);
+    let empty = World::new(|_| {
+        let etag = "etag: \"d41d8cd98f00b204e9800998ecf8427e\"";
+        Reply::raw(format!("HTTP/1.1 200 OK\r\n{etag}\r\nx-amz-request-id: 1\r\n\r\n"))
+    });
+    assert_eq!(client(&empty).head_object(input).await.unwrap().size, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn put_sends_what_the_object_carries() {
     let headers = "etag: \"e\"\r\nx-amz-version-id: v\r\n";
     let world = World::new(move |seen| Reply::status(200, headers, "").confirming(seen));
