@@ -72,6 +72,12 @@ fn is_write(error: &Error) -> bool {
 
 fn for_kind(error: &Error) -> Option<String> {
     let hint = match error.kind() {
+        // S3 does this for a bucket that is new, or for the moment.
+        ErrorKind::WrongRegion if is_temporary_redirect(error) => {
+            "the service sends requests elsewhere and back, or to an address that it does not own: \
+             check the endpoint URL, or try again in a while if the bucket is new"
+                .to_owned()
+        }
         ErrorKind::WrongRegion => {
             match error.service_error().and_then(|service| service.region.as_deref()) {
                 Some(region) if is_plain(region) => {
@@ -113,6 +119,10 @@ fn for_kind(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+fn is_temporary_redirect(error: &Error) -> bool {
+    error.service_error().is_some_and(|service| matches!(service.status, 302 | 307))
 }
 
 /// What is wrong with a server's certificate, as the message says it: a bundle that was named
@@ -211,6 +221,9 @@ mod tests {
         assert_eq!(hint(moved).unwrap(), "the bucket is in eu-west-1: add `--region eu-west-1`");
         let odd = service(ErrorKind::WrongRegion, "PermanentRedirect", Some("x; rm -rf /"));
         assert_eq!(hint(odd).unwrap(), "name the bucket's region with `--region`");
+        let service_error = ServiceError { status: 307, ..ServiceError::default() };
+        let redirect = Error::service(ErrorKind::WrongRegion, "PutObject", service_error);
+        assert!(hint(redirect).unwrap().contains("check the endpoint URL"));
         assert!(hint(Error::new(ErrorKind::Transport, "Connection refused")).is_some());
         assert!(hint(Error::new(ErrorKind::Transport, "connection reset")).is_none());
         assert!(hint(service(ErrorKind::NotFound, "NoSuchKey", None)).is_none());

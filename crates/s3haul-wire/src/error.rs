@@ -138,7 +138,11 @@ impl Inner {
     fn gave_up(&self) -> bool {
         let may_pass = matches!(
             self.kind,
-            ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Transport | ErrorKind::Timeout
+            ErrorKind::Throttled
+                | ErrorKind::Server
+                | ErrorKind::Transport
+                | ErrorKind::Timeout
+                | ErrorKind::Integrity
         );
         may_pass && self.effort.attempts > 1
     }

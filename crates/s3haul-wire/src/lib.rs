@@ -53,5 +53,5 @@ pub use message::payload::{DigestPlan, Digests, Payload, SendProgress};
 pub use message::properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};
 pub use message::retention::{LockMode, Retention};
 pub use message::streamed::PayloadSource;
-pub use net::body::{BodyStream, TRICKLE_BYTES};
+pub use net::body::{BodyStream, is_progress};
 pub use net::fetch::Fetcher;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::ops::{Conditions, GetObject};
 use s3haul_wire::units::ByteRange;
-use s3haul_wire::{BodyStream, Checksum, Client, Hasher};
+use s3haul_wire::{BodyStream, Checksum, Client, Hasher, is_progress};
 
 /// Times in a row that one object is continued after its connection broke, without a byte more.
 const RESUMES_MAX: u32 = 5;
@@ -20,8 +20,10 @@ pub struct ObjectReader<'a> {
     body: BodyStream,
     /// Bytes that are still to come.
     left: ByteRange,
-    /// Since the last piece.
+    /// Since enough bytes came.
     resumes: u32,
+    /// Bytes of the present answer.
+    brought: u64,
     was_resumed: bool,
     /// What all of its bytes must have; a body that breaks is not held against it by itself.
     whole: Option<(Checksum, Hasher)>,
@@ -39,7 +41,17 @@ impl<'a> ObjectReader<'a> {
             (expected, hasher)
         });
         let (etag, body, left) = (head.etag, answer.body, answer.range);
-        Ok(Self { client, object, etag, body, left, resumes: 0, was_resumed: false, whole })
+        Ok(Self {
+            client,
+            object,
+            etag,
+            body,
+            left,
+            resumes: 0,
+            brought: 0,
+            was_resumed: false,
+            whole,
+        })
     }
 
     /// Bytes that are still to come.
@@ -54,9 +66,7 @@ impl<'a> ObjectReader<'a> {
                 None => return self.verify().err().map(Err),
                 Some(Ok(piece)) => {
                     self.left.start += piece.len() as u64;
-                    if !piece.is_empty() {
-                        self.resumes = 0;
-                    }
+                    self.brought += piece.len() as u64;
                     if let Some((_, hasher)) = &mut self.whole {
                         hasher.update(&piece);
                     }
@@ -64,6 +74,9 @@ impl<'a> ObjectReader<'a> {
                 }
                 Some(Err(error)) => error,
             };
+            if is_progress(&error, std::mem::take(&mut self.brought)) {
+                self.resumes = 0;
+            }
             let may_resume = matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout);
             if self.resumes == RESUMES_MAX || !may_resume || self.left() == 0 {
                 return Some(Err(error));

@@ -180,6 +180,7 @@ fn of_code(code: &str) -> String {
         "EntityTooLarge" => "object too large",
         "BadDigest" | "InvalidDigest" | "XAmzContentSHA256Mismatch" => "checksum mismatch",
         "PermanentRedirect" | "AuthorizationHeaderMalformed" | "301" => "wrong region",
+        "TemporaryRedirect" | "302" | "307" => "redirected",
         "NotImplemented" | "501" => "not supported by the server",
         other => return refused(other),
     };

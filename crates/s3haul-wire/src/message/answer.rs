@@ -103,6 +103,7 @@ impl Operation {
         // What a web framework makes of any answer; that of a stored object is never weak.
         let is_weak = || headers.get(header::ETAG).is_some_and(|e| e.as_bytes().starts_with(b"W/"));
         match self.expects {
+            // Some services say 201 of what is new: the `ETag` and the mark are the evidence.
             Expects::ETag if !matches!(status.as_u16(), 200 | 201) => Err(Doubt::Status),
             Expects::ETag if has_etag() && !is_weak() => Ok(of_mark(headers)),
             Expects::ETag => Err(Doubt::NoETag),
@@ -337,6 +338,9 @@ mod tests {
         for (expects, status, lines, expected) in [
             (Expects::ETag, 200, &[etag][..], Ok(Belief::Unmarked)),
             (Expects::ETag, 200, &[etag, id], Ok(Belief::Sure)),
+            (Expects::ETag, 201, &[etag, id], Ok(Belief::Sure)),
+            (Expects::ETag, 201, &[id], Err(Doubt::NoETag)),
+            (Expects::ETag, 202, &[etag, id], Err(Doubt::Status)),
             (Expects::ETag, 204, &[etag], Err(Doubt::Status)),
             (Expects::ETag, 200, &[id], Err(Doubt::NoETag)),
             (Expects::ETag, 200, &[("etag", "")], Err(Doubt::NoETag)),

@@ -49,7 +49,7 @@ struct Pace {
 }
 
 /// Bytes of an object below which [`TRICKLE_TIME`] has brought nothing to speak of: three packets.
-pub const TRICKLE_BYTES: u64 = 4 * 1024;
+const TRICKLE_BYTES: u64 = 4 * 1024;
 /// Time in which fewer than [`TRICKLE_BYTES`] bytes of an object mean that the connection is as
 /// good as dead: 14 bytes/s, which a modem shared by a hundred requests exceeds. The AWS CRT cuts
 /// below 1 byte/s for 30 s, `curl` where `--speed-limit` says so: what is only slow is never cut.
@@ -132,6 +132,14 @@ impl std::fmt::Debug for Validation {
 struct Source {
     incoming: Incoming,
     lease: Lease,
+}
+
+/// Whether a body that broke with this error had brought enough to be gone on with as if nothing
+/// had failed before. Where a time limit ended it a few bytes do not count: a server that trickles
+/// would never be given up.
+pub fn is_progress(error: &Error, brought: u64) -> bool {
+    let bytes_min = if error.kind() == ErrorKind::Timeout { TRICKLE_BYTES } else { 1 };
+    brought >= bytes_min
 }
 
 impl BodyStream {

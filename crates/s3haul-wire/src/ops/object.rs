@@ -381,9 +381,12 @@ pub(super) fn covered(
         let Some(covered) = content_range(told) else { return Err(other_bytes(asked, told)) };
         let asked_range = asked.unwrap_or(ByteRange { start: 0, end: covered.size });
         let end = asked_range.end.min(covered.size);
-        let fits = covered.range == ByteRange { start: asked_range.start, end }
-            && length.is_none_or(|length| length == covered.range.len());
-        return if fits { Ok(covered) } else { Err(other_bytes(asked, told)) };
+        let sent = match length.filter(|length| *length != covered.range.len()) {
+            _ if covered.range != (ByteRange { start: asked_range.start, end }) => told.to_owned(),
+            Some(length) => format!("{length} bytes as {told}"),
+            None => return Ok(covered),
+        };
+        return Err(other_bytes(asked, &sent));
     }
     let Some(size) = length else { return Err(other_bytes(asked, told)) };
     // Servers may answer with the whole object to a range that covers it.
@@ -459,6 +462,9 @@ mod tests {
             let error = answer(status, range, length, Some(asked)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Integrity, "{status} {range:?}");
         }
+        let error = answer(206, Some("bytes 2-4/9"), 2, Some((2, 5))).unwrap_err();
+        let short = "expected bytes 2-4, but the server sent 2 bytes as bytes 2-4/9";
+        assert_eq!(error.to_string(), short);
     }
 
     #[test]

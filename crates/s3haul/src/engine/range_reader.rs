@@ -7,12 +7,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use super::core::{Engine, Place};
-use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::error::{Effort, Error, ErrorKind, Result};
 use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
 use s3haul_wire::units::ByteRange;
-use s3haul_wire::{ChecksumMode, ObjectHead, TRICKLE_BYTES};
+use s3haul_wire::{ChecksumMode, ObjectHead, is_progress};
 
 /// Requests for one range that may fail in a row without a new byte.
 pub(crate) const ATTEMPTS_MAX: u32 = 5;
@@ -109,12 +110,13 @@ pub(crate) async fn open(
     };
     let body = object.place.client(engine).get_object(input).await;
     let body = body.map_err(|error| changed(engine, object, error))?;
-    let is_other = || {
-        *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag
-            || object.size.is_some_and(|size| size != body.head.size)
-    };
-    if range.is_some() && is_other() {
-        return Err(replaced(engine, object));
+    if range.is_some() {
+        if *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag {
+            return Err(replaced(engine, object));
+        }
+        if let Some(size) = object.size.filter(|size| *size != body.head.size) {
+            return Err(resized(engine, object, (size, body.head.size)));
+        }
     }
     match range {
         Some(range) if body.range != range => Err(Error::new(
@@ -149,6 +151,19 @@ pub(crate) fn replaced(engine: &Engine, object: &ObjectState) -> Error {
     Error::new(ErrorKind::SourceChanged, message)
 }
 
+/// The answer to a range says that the object has another size. Where its `ETag` is the same, the
+/// server contradicts itself.
+fn resized(engine: &Engine, object: &ObjectState, (size, found): (u64, u64)) -> Error {
+    let (key, bucket) = (&object.key, object.place.bucket(engine));
+    let (kind, so) = if object.etag.is_empty() {
+        (ErrorKind::SourceChanged, "")
+    } else {
+        (ErrorKind::Integrity, ", though its ETag is the same")
+    };
+    let message = format!("s3://{bucket}/{key} had {size} bytes, and now has {found}{so}");
+    Error::new(kind, message)
+}
+
 /// Whether reading on with a new request may help: the body broke. A request that brought no answer
 /// was tried as often as the client allows.
 pub(crate) fn may_resume(error: &Error) -> bool {
@@ -156,11 +171,12 @@ pub(crate) fn may_resume(error: &Error) -> bool {
     is_passing && error.effort().attempts == 0
 }
 
-/// Failures in a row after one more, of a request that brought so many bytes. Where a time limit
-/// ended it, a few bytes do not count: a server that trickles would never be given up.
-pub(crate) fn failures_with(failures: u32, error: &Error, brought: u64) -> u32 {
-    let bytes_min = if error.kind() == ErrorKind::Timeout { TRICKLE_BYTES } else { 1 };
-    if brought >= bytes_min { 1 } else { failures + 1 }
+/// The final error after so many requests since then.
+pub(crate) fn gave_up(error: Error, attempts: u32, since: Instant) -> Error {
+    if attempts <= 1 || error.effort().attempts > 0 {
+        return error;
+    }
+    error.with_effort(Effort { attempts, elapsed: since.elapsed() })
 }
 
 /// Waits before the next attempt; `failures` is at least 1.
@@ -177,13 +193,16 @@ pub(crate) struct RangeReader<'a> {
     /// Bytes that the present request brought.
     brought: u64,
     failures: u32,
+    /// When these failures began.
+    since: Instant,
     head: Option<ObjectHead>,
 }
 
 impl<'a> RangeReader<'a> {
     /// A reader of a range, which must not be empty.
     pub(crate) fn new(engine: &'a Engine, object: &'a ObjectState, range: ByteRange) -> Self {
-        Self { engine, object, rest: range, open: None, brought: 0, failures: 0, head: None }
+        let (open, head, since) = (None, None, Instant::now());
+        Self { engine, object, rest: range, open, brought: 0, failures: 0, since, head }
     }
 
     /// Headers of the first answer, once there was one.
@@ -204,10 +223,12 @@ impl<'a> RangeReader<'a> {
                 Ok(_) => {}
                 Err(error) => {
                     self.open = None;
-                    let brought = std::mem::take(&mut self.brought);
-                    self.failures = failures_with(self.failures, &error, brought);
+                    if is_progress(&error, std::mem::take(&mut self.brought)) {
+                        (self.failures, self.since) = (0, Instant::now());
+                    }
+                    self.failures += 1;
                     if !may_resume(&error) || self.failures >= ATTEMPTS_MAX {
-                        return Err(error);
+                        return Err(gave_up(error, self.failures, self.since));
                     }
                     back_off(self.failures).await;
                 }
@@ -259,6 +280,26 @@ pub(crate) mod tests {
         let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
         let headers = format!("content-range: bytes {first}-{last}/1048576\r\netag: {etag}\r\n");
         Reply::status(206, &headers, &"x".repeat(last + 1 - first))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_size_is_named_and_no_other_etag() {
+        let world = World::new(|seen| ranged(seen, "\"a\""));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        for (etag, kind, end) in [
+            ("\"a\"", ErrorKind::Integrity, "1048576, though its ETag is the same"),
+            ("", ErrorKind::SourceChanged, "1048576"),
+        ] {
+            let object = ObjectState::new("k".to_owned(), etag.to_owned()).of_size(100);
+            let range = ByteRange { start: 0, end: 10 };
+            let error = RangeReader::new(&engine, &object, range).next().await.unwrap_err();
+            assert_eq!(error.kind(), kind);
+            let text = error.to_string();
+            assert!(
+                text.contains("/k had 100 bytes, and now has ") && text.ends_with(end),
+                "{text}"
+            );
+        }
     }
 
     #[tokio::test(start_paused = true)]

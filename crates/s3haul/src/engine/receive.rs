@@ -8,19 +8,19 @@
 
 use bytes::Bytes;
 use md5::{Digest as _, Md5};
+use tokio::time::Instant;
 
 use super::core::Engine;
 use super::integrity::check;
 use crate::engine::inline_io::INLINE_SIZE_MAX;
 use crate::engine::limits::blocking;
 use crate::engine::range_reader::{
-    ATTEMPTS_MAX, ObjectState, back_off, failures_with, may_resume, open, silence_max,
-    wants_checksums,
+    ATTEMPTS_MAX, ObjectState, back_off, gave_up, may_resume, open, silence_max, wants_checksums,
 };
 use crate::plan::content::md5_of_etag;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::{ByteRange, hex};
-use s3haul_wire::{Hasher, ObjectHead};
+use s3haul_wire::{Hasher, ObjectHead, is_progress};
 
 /// What a GET of a small object gave.
 pub(crate) enum Answer {
@@ -51,20 +51,22 @@ pub(crate) async fn receive(
     version_id: Option<&str>,
     (size_max, etag): (u64, &str),
 ) -> Result<Answer> {
-    let (mut restarts, mut failures) = (0, 0);
+    let (mut restarts, mut failures, mut attempts, began) = (0, 0, 0, Instant::now());
     let mut receiving = Receiving::of(key, version_id);
     loop {
         let before = receiving.received;
+        attempts += 1;
         let result = engine.send(|| receiving.attempt(engine, (size_max, etag), failures)).await;
         let Err(error) = result else { return Ok(receiving.answer(size_max)) };
-        failures = failures_with(failures, &error, receiving.received - before);
+        let is_progress = is_progress(&error, receiving.received - before);
+        failures = if is_progress { 1 } else { failures + 1 };
         let goes_on = may_resume(&error) && receiving.can_go_on();
         if !goes_on {
             restarts += 1;
             receiving = Receiving::of(key, version_id);
         }
         if failures.max(restarts) >= ATTEMPTS_MAX || !(goes_on || may_restart(&error)) {
-            return Err(error);
+            return Err(gave_up(error, attempts, began));
         }
         back_off(failures.max(restarts)).await;
     }
@@ -214,8 +216,6 @@ fn check_size(key: &str, head: &ObjectHead, size: u64, etag: &str) -> Result<()>
 mod tests {
     use std::time::Duration;
 
-    use tokio::time::Instant;
-
     use super::*;
     use crate::engine::settings::{Settings, Tuning};
     use crate::engine::testing::{engine, engine_with};
@@ -332,6 +332,7 @@ mod tests {
         let error = receive_from(&world).await.0.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
         assert_eq!(world.seen().len(), 2 * ATTEMPTS_MAX as usize);
+        assert!(error.to_string().contains("(gave up after 10 attempts in "), "{error}");
     }
 
     #[tokio::test]

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use crate::engine::copy_props::{CopyPlan, forget_metadata, inherit};
 use crate::engine::core::{Engine, Place};
@@ -20,7 +21,7 @@ use crate::engine::multipart::MultipartUpload;
 use crate::engine::object::{check_source, head, head_at, put, refuse_unexpected};
 use crate::engine::parts::{Part, parts};
 use crate::engine::portion::Portion;
-use crate::engine::range_reader::{ObjectState, RangeReader, back_off};
+use crate::engine::range_reader::{ObjectState, RangeReader, back_off, gave_up};
 use crate::engine::receive::{Answer, receive};
 use crate::engine::server_copy::{
     carry_tags, head_of, part_size, parts_state, refuse_move_onto_itself, said_properties,
@@ -182,11 +183,12 @@ async fn send_in_parts(
     let plan = CopyPlan::relayed(&engine.settings);
     let mut properties = properties_of(engine, action, plan, head);
     let later_tags = relay_tags(engine, action, plan, &mut properties).await?;
+    let began = Instant::now();
     for times in 1.. {
         match Box::pin(relay_object(engine, action, head, properties.clone())).await {
             Err(error) if may_read_again(&error, times) => back_off(times).await,
             result => {
-                result?;
+                result.map_err(|error| gave_up(error, times, began))?;
                 break;
             }
         }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use crate::action::download::target::{DownloadTarget, SaveResult, access_of};
 use crate::engine::core::Engine;
@@ -17,7 +18,9 @@ use crate::engine::object::head;
 use crate::engine::ordered_reader::in_order;
 use crate::engine::parts::{Part, download_parts};
 use crate::engine::preserve::{finish_of, finish_over};
-use crate::engine::range_reader::{ObjectState, RangeReader, back_off, replaced, wants_checksums};
+use crate::engine::range_reader::{
+    ObjectState, RangeReader, back_off, gave_up, replaced, wants_checksums,
+};
 use crate::fs::{Committed, Finish, KeptIf, PendingFile};
 use crate::journal::Journal;
 use crate::journal::state::{PartDone, PartsInProgress, PartsSource};
@@ -146,6 +149,7 @@ pub(crate) async fn download(
     target: &DownloadTarget,
     action: &mut DownloadAction,
 ) -> SaveResult {
+    let began = Instant::now();
     for times in 1.. {
         let writing = start(engine, target, action).await?;
         let may_repeat = !writing.file.is_sequential();
@@ -156,7 +160,7 @@ pub(crate) async fn download(
                 if action.etag.is_empty() {
                     object.seen().clone_into(&mut action.etag);
                 }
-                return Ok(result?);
+                return Ok(result.map_err(|error| gave_up(error, times, began))?);
             }
         }
     }
