@@ -114,6 +114,8 @@ pub struct ServiceError {
 pub struct Effort {
     /// Requests sent, 0 when none was.
     pub attempts: u32,
+    /// Requests among them that were sent and not answered: each may have been carried out.
+    pub unanswered: u32,
     /// Time from the first attempt to the end of the last.
     pub elapsed: Duration,
 }
@@ -387,7 +389,7 @@ mod tests {
     #[test]
     fn a_duplicate_says_the_same() {
         let service = ServiceError { status: 403, code: "No".into(), ..ServiceError::default() };
-        let effort = Effort { attempts: 3, elapsed: Duration::from_secs(1) };
+        let effort = Effort { attempts: 3, unanswered: 1, elapsed: Duration::from_secs(1) };
         let answered = Error::service(ErrorKind::Throttled, "PutObject", service);
         let failed =
             Error::new(ErrorKind::Transport, "no way").with_source("cut").with_subject("s");
@@ -422,7 +424,7 @@ mod tests {
 
     #[test]
     fn only_failures_that_may_pass_tell_of_retries() {
-        let effort = Effort { attempts: 3, elapsed: Duration::from_millis(1_500) };
+        let effort = Effort { attempts: 3, unanswered: 0, elapsed: Duration::from_millis(1_500) };
         let answered = |kind, status, code: &str| {
             let (code, message) = (code.to_owned(), "Why".to_owned());
             let service = ServiceError { status, code, message, ..ServiceError::default() };

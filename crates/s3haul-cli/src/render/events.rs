@@ -153,7 +153,8 @@ mod tests {
             request_id: "R1".into(),
             ..ServiceError::default()
         };
-        let effort = Effort { attempts: 3, elapsed: Duration::from_millis(1500) };
+        let elapsed = Duration::from_millis(1500);
+        let effort = Effort { attempts: 3, elapsed, ..Effort::default() };
         let error = Error::service(ErrorKind::Throttled, "PutObject", service).with_effort(effort);
         let event = Event::Object(ObjectEvent {
             action: ActionKind::Upload,

@@ -45,6 +45,8 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// How often it was asked for.
     pub(crate) attempts: u32,
+    /// How many of these were sent and not answered.
+    pub(crate) unanswered: u32,
 }
 
 /// How far the head of an answer is believed.

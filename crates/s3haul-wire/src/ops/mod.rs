@@ -24,8 +24,8 @@ pub use bucket::{Bucket, CreateBucket, ListBuckets, Versioning, Website};
 pub use delete::{DeleteObject, DeleteObjects, DeleteOutcome, DeleteRefused, ObjectIdentifier};
 pub use list::{ListObjects, ListVersions};
 pub use multipart::{
-    CompleteMultipart, CompletedPart, CreateMultipart, ListParts, MultipartUpload, PartPage,
-    UploadPage, UploadPart, UploadPartCopy,
+    BegunUpload, CompleteMultipart, CompletedPart, CreateMultipart, ListParts, MultipartUpload,
+    PartPage, UploadPage, UploadPart, UploadPartCopy,
 };
 pub use object::{
     Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,

@@ -160,9 +160,23 @@ pub struct UploadPage {
     pub next_markers: Option<(String, String)>,
 }
 
+/// An upload that was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BegunUpload {
+    /// Upload id.
+    pub id: String,
+    /// Requests before that were not answered: each may have begun an upload whose id is unknown.
+    pub unanswered: u32,
+}
+
 impl Client {
     /// Begins a multipart upload; gives its id.
     pub async fn create_multipart(&self, input: CreateMultipart<'_>) -> Result<String> {
+        Ok(self.begin_multipart(input).await?.id)
+    }
+
+    /// The same, with whether there may be others. Where it fails [`Error::effort`] says that.
+    pub async fn begin_multipart(&self, input: CreateMultipart<'_>) -> Result<BegunUpload> {
         let mut headers = Headers::with_capacity(16);
         if let Some(algorithm) = input.checksum {
             headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
@@ -178,7 +192,8 @@ impl Client {
             .headers(headers);
         let answer = self.call(&request).await?;
         let root = self.document(&request, &answer)?;
-        root.filled("UploadId").ok_or_else(|| self.damaged(&request, &answer))
+        let id = root.filled("UploadId").ok_or_else(|| self.damaged(&request, &answer))?;
+        Ok(BegunUpload { id, unanswered: answer.unanswered })
     }
 
     /// Uploads one part. One that is read while it is sent ([`Payload::streamed`]) is sent again

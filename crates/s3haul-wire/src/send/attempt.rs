@@ -90,6 +90,8 @@ pub(crate) struct Run<'r> {
     /// Requests sent once more over a new connection. They do not count against the limit, but
     /// the server may have carried out the first of them.
     pub(super) resends: u32,
+    /// Requests that were sent, and whose answer did not come or not whole.
+    pub(super) unanswered: u32,
     /// Each of these is done once: following a redirect, mending the clock, new credentials.
     pub(super) is_redirected: bool,
     pub(super) is_clock_mended: bool,
@@ -111,6 +113,7 @@ impl<'r> Run<'r> {
             waited: Duration::ZERO,
             attempts: 0,
             resends: 0,
+            unanswered: 0,
             is_redirected: false,
             is_clock_mended: false,
             is_refreshed: false,
@@ -349,14 +352,14 @@ impl<'r> Run<'r> {
                 }
                 Err(broken) => broken,
             };
+            self.unanswered += 1;
             if let Some(error) = self.read_error() {
                 return Err(Failure::new(error));
             }
             let error = match broken {
                 Broken::Lost(Some(cause)) if cause.is_parse_too_large() => too_large(&lease, cause),
                 Broken::Lost(_) if lease.is_reused && !is_fresh => {
-                    is_fresh = true;
-                    self.resends += 1;
+                    (is_fresh, self.resends) = (true, self.resends + 1);
                     continue;
                 }
                 Broken::Lost(_) if lease.connection.speaks_tls() => speaks_tls(&lease),
@@ -447,7 +450,7 @@ impl<'r> Run<'r> {
         {
             permit.throttled();
         }
-        Ok(Answer { status, belief, headers, body, attempts })
+        Ok(Answer { status, belief, headers, body, attempts, unanswered: self.unanswered })
     }
 }
 
@@ -576,7 +579,7 @@ fn refused_keys(body: &[u8]) -> usize {
 }
 
 /// Whether a body ended before its end.
-fn is_cut_off(error: &Error) -> bool {
+pub(super) fn is_cut_off(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
 }
 fn unanswered(site: &Site) -> Error {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::header::ETAG;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use super::attempt::Run;
+use super::attempt::{Run, is_cut_off};
 use super::bucket_endpoint::{Site, Sites};
 use super::failure::Failure;
 use super::hedged_request::{attempt, heed};
@@ -39,7 +39,9 @@ impl Client {
             Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
         loop {
             let result = match attempt(&mut run, self.room.as_ref()).await {
-                Ok(open) => run.read_whole(open).await,
+                Ok(open) => run.read_whole(open).await.inspect_err(|failure| {
+                    run.unanswered += u32::from(is_cut_off(&failure.error));
+                }),
                 Err(failure) => Err(failure),
             };
             match result {
@@ -214,7 +216,8 @@ impl Run<'_> {
     }
 
     fn finish(&self, error: Error, elapsed: Duration) -> Error {
-        let effort = Effort { attempts: self.attempts + self.resends, elapsed };
+        let (attempts, unanswered) = (self.attempts + self.resends, self.unanswered);
+        let effort = Effort { attempts, unanswered, elapsed };
         self.request.blamed(error).with_effort(effort)
     }
 

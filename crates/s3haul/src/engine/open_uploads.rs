@@ -47,6 +47,36 @@ pub(crate) struct OpenUpload {
     pub(crate) encryption: Option<Encryption>,
 }
 
+/// Beginnings of uploads that were sent and not answered. Each may have left an upload whose id is
+/// unknown. It is not searched for: another writer may have begun one to the same key just as well.
+#[derive(Debug, Default)]
+pub(crate) struct LostBeginnings {
+    count: u32,
+    /// Where the first of them was.
+    first: Option<(String, String)>,
+}
+
+impl LostBeginnings {
+    fn note(&mut self, count: u32, bucket: &str, key: &str) {
+        if count > 0 {
+            self.count += count;
+            self.first.get_or_insert_with(|| (bucket.to_owned(), key.to_owned()));
+        }
+    }
+
+    /// What the user should know, if anything.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let (bucket, key) = self.first.as_ref()?;
+        let times =
+            if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) };
+        Some(format!(
+            "CreateMultipartUpload was not answered {times}, first for s3://{bucket}/{key}: empty \
+             uploads may be left; `s3haul uploads ls` shows and `s3haul uploads abort \
+             --older-than 1d` removes them"
+        ))
+    }
+}
+
 /// The open uploads of a job.
 #[derive(Debug)]
 pub(crate) struct OpenUploads {
@@ -55,6 +85,8 @@ pub(crate) struct OpenUploads {
     /// What this process does of an object, where others do the rest.
     portion: Option<Arc<Portion>>,
     open: Mutex<HashSet<Arc<OpenUpload>>>,
+    /// Beginnings that were not answered, and the bucket and key of the first of them.
+    lost: Mutex<LostBeginnings>,
     /// Requests that outlive their callers: those that begin uploads, and others.
     beginning: Mutex<JoinSet<()>>,
     running: Mutex<JoinSet<()>>,
@@ -67,8 +99,9 @@ impl OpenUploads {
         journal: Option<Arc<Journal>>,
         portion: Option<Arc<Portion>>,
     ) -> Arc<Self> {
-        let (open, beginning, running) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Arc::new(Self { client, journal, portion, open, beginning, running })
+        let (open, lost) = (Mutex::default(), Mutex::default());
+        let (beginning, running) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { client, journal, portion, open, lost, beginning, running })
     }
 
     /// What this process does of an object, where others do the rest.
@@ -192,7 +225,13 @@ impl OpenUploads {
         let create = async move {
             let properties = &properties;
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
-            let id = uploads.client.create_multipart(input).await?;
+            let begun = uploads.client.begin_multipart(input).await;
+            let unanswered = match &begun {
+                Ok(begun) => begun.unanswered,
+                Err(error) => error.effort().unanswered,
+            };
+            lock(&uploads.lost).note(unanswered, &bucket, &key);
+            let id = begun?.id;
             let encryption = properties.encryption.clone();
             let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
             uploads.enter(&upload);
@@ -289,6 +328,11 @@ impl OpenUploads {
         if !(is_kept && self.can_resume(upload)) {
             self.abort(upload).await;
         }
+    }
+
+    /// Beginnings that were not answered since the last call.
+    pub(crate) fn take_lost(&self) -> LostBeginnings {
+        std::mem::take(&mut *lock(&self.lost))
     }
 
     /// Drops an upload. If that fails it stays in the list for the end of the job.

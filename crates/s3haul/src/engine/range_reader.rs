@@ -176,7 +176,7 @@ pub(crate) fn gave_up(error: Error, attempts: u32, since: Instant) -> Error {
     if attempts <= 1 || error.effort().attempts > 0 {
         return error;
     }
-    error.with_effort(Effort { attempts, elapsed: since.elapsed() })
+    error.with_effort(Effort { attempts, elapsed: since.elapsed(), ..Effort::default() })
 }
 
 /// Waits before the next attempt; `failures` is at least 1.

@@ -163,7 +163,7 @@ async fn make_durable((opened, folder): (Option<File>, PathBuf)) -> Result<()> {
     .await
 }
 
-/// Aborts the uploads that are open, and warns of those that stay.
+/// Aborts the uploads that are open, and warns of those that stay or may have been left.
 async fn abort_open(uploads: &Arc<OpenUploads>, report: &Reporter) {
     for left in uploads.abort_all().await {
         report.warning(format!(
@@ -171,6 +171,8 @@ async fn abort_open(uploads: &Arc<OpenUploads>, report: &Reporter) {
             left.id, left.bucket, left.key
         ));
     }
+    // No failure: an upload without parts costs nothing.
+    uploads.take_lost().warning().into_iter().for_each(|text| report.note(text));
 }
 
 /// Writes the end of a job to its journal.

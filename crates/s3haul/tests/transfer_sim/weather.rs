@@ -49,6 +49,24 @@ async fn uploads_survive_what_passes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn beginnings_without_an_answer_are_said_once_at_the_end() {
+    let (world, large) = large_world();
+    let lost = |effect| Fault::new(effect).operation("CreateMultipartUpload");
+    world.sim.weather().push(lost(Effect::slow_down()));
+    world.sim.weather().push(lost(Effect::LostResponse).times(2));
+    assert_eq!(world.cp_tree(".", "s3://bucket").await.done, 1, "{:?}", world.log.lines());
+    assert_eq!(world.get("large").await.unwrap(), large);
+    assert_eq!(world.open_uploads().await, 2);
+    let text = "CreateMultipartUpload was not answered 2 times, first for s3://bucket/large: ";
+    assert_eq!(world.log.count(text), 1, "{:?}", world.log.lines());
+    // A refusal is an answer.
+    let (world, _) = large_world();
+    world.sim.weather().push(lost(Effect::slow_down()).times(2));
+    assert_eq!(world.cp_tree(".", "s3://bucket").await.done, 1, "{:?}", world.log.lines());
+    assert_eq!(world.log.count("not answered"), 0, "{:?}", world.log.lines());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lost_completion_is_found_where_the_server_forgot_it() {
     let world = World::that_forgets_completions();
     let large = bytes(LARGE, 3);
