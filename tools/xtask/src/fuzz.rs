@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn what_is_no_target_is_told_with_those_that_are() {
         let arguments = Arguments { names: vec!["rain".to_owned()], seconds: 1 };
-        let told = run(&arguments).unwrap_err().to_string();
-        assert!(told.starts_with("`rain` is no target; these are: answers, "), "{told}");
+        let message = run(&arguments).unwrap_err().to_string();
+        assert!(message.starts_with("`rain` is no target; these are: answers, "), "{message}");
     }
 
     #[test]

@@ -317,7 +317,7 @@ pub(crate) fn job<'a>(
     work_of_job(request, machine, journal, printer)
 }
 
-/// Tells the printer what a job means for its lines.
+/// Warns of certificates that are not verified, and sets what lost lines mean.
 fn begin(request: &JobRequest, printer: &Printer) {
     if request.is_unverified() {
         printer.warn_of_unverified();

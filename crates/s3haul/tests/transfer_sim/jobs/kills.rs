@@ -240,8 +240,8 @@ async fn first_run(plan: &Plan, journals: &Path) -> Struck {
         .unwrap();
     let world = world(&sim, plan);
     lay_out(plan, &calm(&sim, plan), &world).await;
-    // The journal has the time of the machine, on which laying out may take long: the server's clock
-    // must not be behind it.
+    // The journal has the time of the machine, on which laying out may take long. The clock of the
+    // server must not be behind that.
     tokio::time::advance(begun.elapsed()).await;
     let journal = Journal::new(JournalRequest {
         folder: journals.to_owned(),
