@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::metrics::Export;
 use crate::plan::PlanFile;
-use crate::printer::Printer;
+use crate::printer::{LostLines, Printer};
 use crate::render::json;
 use crate::runtime;
 use crate::settings::{
@@ -141,6 +141,8 @@ pub(crate) fn prepare<'a>(
         return Ok(Work::Whole(None, Box::new(run)));
     }
     if let Command::Run(args) = command {
+        // Before its lines say what theirs mean.
+        printer.set_lost_lines(LostLines::Fail);
         let settings = RunSettings::new(settings, args)?;
         let run = |interrupt| Box::pin(run::run(settings, printer, interrupt)) as Running<'_>;
         return Ok(Work::Whole(None, Box::new(run)));
@@ -206,6 +208,10 @@ fn of_folder<'a>(
         Box::pin(async move {
             let opened = shards::open(&worker.job, settings.client.clone()).await?;
             let request = JobRequest::shared(&settings, &global, &opened.plan().job.to_string())?;
+            if as_json {
+                // The events of shards are all that says what was done.
+                printer.set_lost_lines(LostLines::Fail);
+            }
             begin(&request, printer);
             let work = shards::ShardWork {
                 worker: opened,

@@ -12,7 +12,7 @@ use crate::beside::client;
 use crate::support::{Bench, stderr};
 
 /// All that print, each for itself.
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 37] = [
     "--version",
     "--help",
     "-h",
@@ -47,7 +47,10 @@ const COMMANDS: [&str; 35] = [
     "each s3://box --each js:key=>key",
     "rm s3://box/f --dryrun",
     "mv f s3://box/g --print-job",
+    // The first line would only warn.
     "run lines",
+    "run --dryrun lines",
+    "worker --job shards --json",
 ];
 
 /// Those whose lines only repeat what was done, in this order.
@@ -84,10 +87,12 @@ fn leave_upload_open(bench: &Bench) {
 fn fails_where_nothing_can_be_written(redirection: &str, why: &str) {
     let bench = Bench::with_objects(&["k", "up"]);
     bench.file("f", "x");
-    bench.file("lines", "ls s3://box\n");
+    bench.file("lines", "cp f s3://box/f\nls s3://box\n");
     let upload = bench.run("cp f s3://box/f");
     assert!(upload.status.success(), "{upload:?}");
     assert!(bench.run("plan cp f s3://box/planned --plan plan.parquet").status.success());
+    bench.file("job", &bench.ok("cp --recursive s3://box s3://box/copy --print-job"));
+    assert!(bench.run("job start job --at shards").status.success());
     for args in COMMANDS {
         if args == "uploads ls s3://box" {
             // Nothing to print is nothing that fails.

@@ -48,11 +48,12 @@ struct Pace {
     time_max: Duration,
 }
 
-/// Bytes of an object below which [`TRICKLE_TIME`] has brought nothing to speak of: three packets.
+/// Bytes below which [`TRICKLE_TIME`] has brought nothing to speak of: three packets.
 const TRICKLE_BYTES: u64 = 4 * 1024;
-/// Time in which fewer than [`TRICKLE_BYTES`] bytes of an object mean that the connection is as
-/// good as dead: 14 bytes/s, which a modem shared by a hundred requests exceeds. The AWS CRT cuts
-/// below 1 byte/s for 30 s, `curl` where `--speed-limit` says so: what is only slow is never cut.
+/// Time in which fewer than [`TRICKLE_BYTES`] bytes mean that the connection is as good as dead:
+/// 14 bytes/s, which a modem shared by a hundred requests exceeds. The AWS CRT cuts below 1 byte/s
+/// for 30 s, `curl` where `--speed-limit` says so: what is only slow is never cut. Operations that
+/// may work for minutes send blanks meanwhile: they have the time of their silence.
 const TRICKLE_TIME: Duration = Duration::from_mins(5);
 /// Time of such slowness that is worth a notice.
 const TRICKLE_NOTICE: Duration = Duration::from_mins(1);

@@ -48,10 +48,6 @@ const EMPTY_SHA256: [u8; 32] = [
 const HEADERS_TYPICAL: usize = 10;
 /// Longest silence of an operation that may work for minutes before it answers.
 const SLOW_SILENCE: Duration = Duration::from_mins(30);
-/// Longest time for the whole body of an answer that is no object. A page of a listing has 3 MB
-/// where keys are as long as they may be, which takes four minutes at 100 kbit/s. Operations that
-/// may work for minutes send blanks meanwhile; they have [`SLOW_SILENCE`].
-const ANSWER_TIME_MAX: Duration = Duration::from_mins(5);
 /// Silence of such an operation that is worth a notice.
 const SLOW_NOTICE: Duration = Duration::from_mins(1);
 /// Longest body of an error answer that is read.
@@ -421,7 +417,6 @@ impl<'r> Run<'r> {
         let attempts = self.attempts + self.resends;
         let operation = &self.request.operation;
         let mut permit = if operation.error_in_200 { open.body.take_permit() } else { None };
-        open.body.limit_time(ANSWER_TIME_MAX.max(self.silence()));
         let limit = operation.body_max(self.request.keys);
         let may_become = |beginning: &[u8]| operation.may_become(beginning);
         let Collected { bytes: body, is_whole } =

@@ -115,7 +115,7 @@ pub(crate) async fn open(
             return Err(replaced(engine, object));
         }
         if let Some(size) = object.size.filter(|size| *size != body.head.size) {
-            return Err(resized(engine, object, (size, body.head.size)));
+            return Err(resized(engine, object, size, &body.head));
         }
     }
     match range {
@@ -153,14 +153,14 @@ pub(crate) fn replaced(engine: &Engine, object: &ObjectState) -> Error {
 
 /// The answer to a range says that the object has another size. Where its `ETag` is the same, the
 /// server contradicts itself.
-fn resized(engine: &Engine, object: &ObjectState, (size, found): (u64, u64)) -> Error {
+fn resized(engine: &Engine, object: &ObjectState, size: u64, found: &ObjectHead) -> Error {
     let (key, bucket) = (&object.key, object.place.bucket(engine));
-    let (kind, so) = if object.etag.is_empty() {
-        (ErrorKind::SourceChanged, "")
-    } else {
+    let (kind, so) = if object.etag == found.etag {
         (ErrorKind::Integrity, ", though its ETag is the same")
+    } else {
+        (ErrorKind::SourceChanged, "")
     };
-    let message = format!("s3://{bucket}/{key} had {size} bytes, and now has {found}{so}");
+    let message = format!("s3://{bucket}/{key} had {size} bytes, and now has {}{so}", found.size);
     Error::new(kind, message)
 }
 
@@ -173,7 +173,9 @@ pub(crate) fn may_resume(error: &Error) -> bool {
 
 /// The final error after so many requests since then.
 pub(crate) fn gave_up(error: Error, attempts: u32, since: Instant) -> Error {
-    if attempts <= 1 || error.effort().attempts > 0 {
+    let was_repeated =
+        matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout | ErrorKind::Integrity);
+    if !was_repeated || attempts <= 1 || error.effort().attempts > 0 {
         return error;
     }
     error.with_effort(Effort { attempts, elapsed: since.elapsed(), ..Effort::default() })
@@ -288,6 +290,7 @@ pub(crate) mod tests {
         let (engine, _ended) = engine(&world, Tuning::default());
         for (etag, kind, end) in [
             ("\"a\"", ErrorKind::Integrity, "1048576, though its ETag is the same"),
+            ("\"b\"", ErrorKind::SourceChanged, "1048576"),
             ("", ErrorKind::SourceChanged, "1048576"),
         ] {
             let object = ObjectState::new("k".to_owned(), etag.to_owned()).of_size(100);
