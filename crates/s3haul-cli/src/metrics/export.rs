@@ -63,7 +63,8 @@ impl Exported {
             let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new("."));
             let mut unfinished = unfinished_file(folder, ".s3haul-metrics-")?;
-            unfinished.write_all(&text(&self.observer, &self.run, end))?;
+            // The errors of the file itself do not have its temporary name.
+            unfinished.as_file_mut().write_all(&text(&self.observer, &self.run, end))?;
             // The command itself may have put a file there.
             if !may_be_replaced(place)? {
                 return Err(io::Error::other("it has become another file"));
@@ -247,7 +248,5 @@ fn serve(
 
 /// The error without the name that the file has before it is complete.
 fn unwritable(file: &MetricsFile, error: &io::Error) -> Failure {
-    let text = error.to_string();
-    let why = text.split_once(" at path ").map_or(&*text, |(why, _)| why);
-    Failure::other(format!("cannot write the metrics to `{}`: {why}", file.name.display()))
+    Failure::other(format!("cannot write the metrics to `{}`: {error}", file.name.display()))
 }

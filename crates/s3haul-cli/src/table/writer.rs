@@ -55,12 +55,9 @@ pub(crate) enum ColumnKind {
 
 /// A file for a table that gets its name when it is complete; removed when dropped before.
 pub(crate) fn unfinished_file(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    std::fs::metadata(folder)?;
-    // Its own errors have the temporary name.
-    builder.prefix(prefix).tempfile_in(folder).map_err(|error| error.kind().into())
+    // The errors of `tempfile_in` have the temporary name; it makes files for their owner alone.
+    let create = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+    tempfile::Builder::new().prefix(prefix).make_in(folder, create)
 }
 
 /// A table in a file that gets its name when it is complete; removed when dropped before.

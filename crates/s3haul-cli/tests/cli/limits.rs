@@ -260,3 +260,31 @@ fn a_copy_that_is_refused_or_whose_client_goes_leaves_no_file_in_the_store() {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// "entity not found", and for errors that Rust has no name for "uncategorized error".
+#[test]
+fn files_that_cannot_be_made_say_why() {
+    let bench = Bench::with_objects(&["k"]);
+    bench.file("file", "");
+    for (flags, why) in [
+        ("--plan file/p.parquet", "Not a directory (os error 20)"),
+        ("--plan /proc/p.parquet", "No such file or directory (os error 2)"),
+        ("--metrics-file /proc/m.prom", "No such file or directory (os error 2)"),
+    ] {
+        let output = bench.run(&format!("cp s3://box/k to {flags}"));
+        assert_eq!(output.status.code(), Some(255), "{output:?}");
+        let path = flags.rsplit_once('/').unwrap_or_default().1;
+        let printed = stderr(&output);
+        assert!(printed.contains(&format!("{path}`: {why}\n")), "{flags}: {printed}");
+    }
+}
+
+/// Without the name of the temporary file.
+#[test]
+fn metrics_that_cannot_be_written_say_why() {
+    let bench = Bench::with_objects(&["k"]);
+    let limit = "trap '' XFSZ; ulimit -f 0";
+    let output = run_limited(&bench, limit, "rm s3://box/k --metrics-file m.prom");
+    let printed = stderr(&output);
+    assert!(printed.contains("m.prom`: File too large (os error 27)\n"), "{printed}");
+}
