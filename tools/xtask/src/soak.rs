@@ -14,12 +14,13 @@ use support::{process, term};
 pub(crate) struct Arguments {
     /// Sequences of random commands through the real aws and through s3haul, on each real server
     #[arg(long, default_value_t = 1000)]
+    #[arg(conflicts_with_all = ["jobs", "canary", "kill", "cluster"])]
     sequences: u64,
     /// Whole jobs in simulated weather instead
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["kill", "cluster", "server"])]
     jobs: Option<u64>,
     /// The same with a planted bug, which must be caught
-    #[arg(long, value_name = "BUG")]
+    #[arg(long, value_name = "BUG", conflicts_with_all = ["kill", "cluster", "server"])]
     canary: Option<String>,
     /// Kills of the command or a real server in the middle of a job instead
     #[arg(long, num_args = 0..=1, default_missing_value = "200")]
@@ -59,7 +60,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let first_seed = arguments.seed.unwrap_or(time);
             kill::run(&kill::Soak { kills, first_seed, server: arguments.server, binary, again })
         }
-        Arguments { cluster: Some(rounds), .. } => python::soak(rounds),
+        Arguments { cluster: Some(rounds), seed: None, server: None, .. } => python::soak(rounds),
+        Arguments { cluster: Some(_), .. } => {
+            bail!("`--cluster` takes `--seed` and `--server` only with `--kill`")
+        }
         Arguments { canary: Some(ref name), jobs, seed, .. } => {
             canary_dies(name, jobs.unwrap_or(300), seed)
         }
@@ -127,5 +131,38 @@ fn canary_dies(name: &str, jobs: u64, seed: Option<u64>) -> Result<()> {
         }
         (Err(error), None) => Err(error),
         (Ok(()), _) => bail!("the planted bug `{name}` is not caught in {jobs} jobs"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_would_be_ignored_are_refused() {
+        let accepts = |line: &str| {
+            let command = <Arguments as clap::Args>::augment_args(clap::Command::new("soak"));
+            command.try_get_matches_from(line.split(' ')).is_ok()
+        };
+        for line in [
+            "soak --sequences 5 --seed 1 --server minio",
+            "soak --jobs 5 --seed 1 --canary if-match",
+            "soak --kill 5 --seed 1 --server minio --cluster",
+            "soak --kill --resume --binary s3haul",
+            "soak --cluster 5",
+        ] {
+            assert!(accepts(line), "{line}");
+        }
+        for line in [
+            "soak --jobs 5 --server minio",
+            "soak --canary if-match --server minio",
+            "soak --jobs 5 --sequences 5",
+            "soak --kill 5 --jobs 5",
+            "soak --cluster 5 --canary if-match",
+            "soak --cluster 5 --sequences 5",
+            "soak --cluster 5 --resume",
+        ] {
+            assert!(!accepts(line), "{line}");
+        }
     }
 }
