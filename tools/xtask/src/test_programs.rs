@@ -24,7 +24,7 @@ use crate::{kill, python, rustdoc};
 const LANES: usize = 4;
 
 /// Programs that tests run; each is in a package of its name.
-const NEEDED: [&str; 3] = ["strace", "parallel", "tmux"];
+const NEEDED: [&str; 2] = ["strace", "tmux"];
 
 /// Those without which some tests are left out, and their packages.
 const WELCOME: [(&str, &str); 4] =
@@ -80,6 +80,11 @@ pub(crate) fn install() -> Result<()> {
     }
     for program in NEEDED {
         install::need(program, program)?;
+    }
+    // That of moreutils is another program.
+    let version = process::run_quietly(Command::new("parallel").arg("--version"));
+    if !version.is_ok_and(|version| version.starts_with("GNU parallel")) {
+        install::apt_install("GNU parallel", &["parallel"])?;
     }
     for (program, package) in WELCOME {
         if let Err(error) = install::need(program, package) {
