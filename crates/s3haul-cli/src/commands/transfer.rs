@@ -442,16 +442,14 @@ impl Reports {
         }
     }
 
-    /// Ends the report; false where it could not be written. That the report of an earlier run does
-    /// not have everything is a warning.
+    /// Ends the report and the plan; false where the report could not be written, or the plan would
+    /// lack something. That the report of an earlier run does not have everything is a warning.
     ///
     /// # Errors
     ///
     /// The plan could not be written.
     fn finish(self, summary: &mut Summary, sink: &CommandSink) -> Result<bool, Failure> {
         let came_to_end = !summary.cancelled && !summary.fatal;
-        let plan = self.plan.as_ref().filter(|_| came_to_end);
-        let planned = plan.map_or(Ok(Ok(())), |plan| finish_plan(plan, summary, sink));
         let lacks = match (&self.failed, &self.manifest) {
             (Some(failed), _) if !failed.is_complete() => Some(INCOMPLETE),
             (_, Some(list)) if !list.is_complete() => Some(INCOMPLETE_LIST),
@@ -463,23 +461,23 @@ impl Reports {
         }
         let written =
             self.writer.map_or(Ok(()), |report| report.finish(came_to_end && lacks.is_none()));
-        let written = written.and(planned?);
         if let Err(text) = &written {
             sink.notice(&format!("error: {text}"));
         }
-        Ok(written.is_ok())
+        let plan = self.plan.filter(|_| came_to_end);
+        let planned = plan.map_or(Ok(true), |plan| finish_plan(&plan, summary, sink))?;
+        Ok(written.is_ok() && planned)
     }
 }
 
-/// Gives a plan its name, unless it would lack what failed.
-fn finish_plan(
-    plan: &PlanWriter,
-    summary: &Summary,
-    sink: &CommandSink,
-) -> Result<Result<(), String>, Failure> {
+/// Gives a plan its name; false where it would lack what failed.
+fn finish_plan(plan: &PlanWriter, summary: &Summary, sink: &CommandSink) -> Result<bool, Failure> {
     let path = plan.path().display();
     if summary.failed + summary.not_tried > 0 {
-        return Ok(Err(format!("the plan `{path}` was not written: it would lack what failed")));
+        sink.notice(&format!(
+            "error: the plan `{path}` was not written: it would lack what failed"
+        ));
+        return Ok(false);
     }
     let rows = plan.finish().map_err(Failure::other)?;
     let noun = if rows == 1 { "action" } else { "actions" };
@@ -487,7 +485,7 @@ fn finish_plan(
         "note: the plan `{path}` has {rows} {noun}: `s3haul plan show` sums it up, `s3haul apply` \
          does it"
     ));
-    Ok(Ok(()))
+    Ok(true)
 }
 
 /// Prints what the command would cost, where its plan came to the end. Scripts that read standard

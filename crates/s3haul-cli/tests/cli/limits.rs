@@ -288,3 +288,25 @@ fn metrics_that_cannot_be_written_say_why() {
     let printed = stderr(&output);
     assert!(printed.contains("m.prom`: File too large (os error 27)\n"), "{printed}");
 }
+
+/// Only the plan's error was printed.
+#[test]
+fn errors_of_a_report_and_of_a_plan_are_both_printed() {
+    let bench = Bench::with_objects(&["k"]);
+    let run = |limit: &str, key: &str| {
+        let job = bench.ok(&format!("rm --recursive s3://box/{key} --plan p.parquet --print-job"));
+        let both = job.replace("\"plan\": ", "\"report\": \"r.csv\", \"plan\": ");
+        bench.file("job.json", &both);
+        run_limited(&bench, limit, "job run job.json")
+    };
+    let output = run("true", "x");
+    assert!(output.status.success(), "{output:?}");
+    // All but the last byte of the report has room.
+    let padding = 513 - bench.read("r.csv").len();
+    let output = run("trap '' XFSZ; ulimit -f 1", &"x".repeat(1 + padding));
+    assert_eq!(output.status.code(), Some(255), "{output:?}");
+    let printed = stderr(&output);
+    for name in ["r.csv", "p.parquet"] {
+        assert!(printed.contains(&format!("{name}`: File too large (os error 27)\n")), "{printed}");
+    }
+}
