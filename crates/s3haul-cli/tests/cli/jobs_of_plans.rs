@@ -1,10 +1,13 @@
 //! Plans that are killed while they are done: the rest is done, and what others changed stays.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use serde_json::Value;
 
 use crate::jobs::{FILES, PACE, bench, jobs, kill_at};
 use crate::jobs_with_reports::done_in;
 use crate::support::{Bench, stderr, stdout};
+use crate::versions::{Beside, a_second_between};
 
 /// What it has written is no change of others.
 #[test]
@@ -58,37 +61,61 @@ fn what_a_killed_apply_may_have_done_is_looked_at() {
     assert_eq!(bench.ok(&format!("cat s3://box/x/{}", in_doubt[7])), text.replace("this", "that"));
 }
 
-/// What was in work was found to be done, and stood neither in the counts nor in a report.
+/// What was in work was found to be done, and stood neither in the counts nor in a report. Of a
+/// plan of versions, what was done of the last rows that were looked at stood there twice.
 #[test]
 fn what_a_killed_apply_did_is_counted_and_reported() {
     for command in ["cp", "mv"] {
         let bench = bench();
+        let names = (0..7).flat_map(|d| (d..FILES).step_by(7).map(move |n| format!("{d}/{n:04}")));
         let pace = PACE.replace("--quiet", "--only-show-errors");
         let plan = format!("plan {command} --recursive in s3://box/x/ --plan p.parquet {pace}");
         assert_eq!(bench.status(&plan), 0);
-        let id = kill_at(&bench, 700, "apply p.parquet --report r.jsonl");
-        let noted = jobs(&bench)[0]["objects"].as_u64().unwrap();
-        let there = bench.lines("list s3://box/x/ --format keys");
-        let names = (0..7).flat_map(|d| (d..FILES).step_by(7).map(move |n| format!("{d}/{n:04}")));
-        let left: Vec<_> = names.filter(|name| !there.contains(&format!("x/{name}"))).collect();
-        // The first in order are in work: as though they had arrived, and no answer had.
-        for name in &left[..20] {
-            bench.ok(&format!("{command} in/{name} s3://box/x/{name} --no-progress --quiet"));
-        }
-        let resumed =
-            bench.run(&format!("jobs resume {id} --max-requests-per-second 100000 --json"));
-        assert_eq!(resumed.status.code(), Some(0), "{command}: {resumed:?}");
-        let last = stdout(&resumed).lines().last().unwrap().to_owned();
-        let summary: Value = serde_json::from_str(&last).unwrap();
-        assert_eq!(summary["done"].as_u64().unwrap() + noted, FILES as u64, "{command}: {summary}");
-        assert_eq!(jobs(&bench)[0]["objects"], FILES, "{command}");
         let source = format!("{}/", bench.path("in").display());
-        let reports = ["r.jsonl", "r.2.jsonl"].map(|name| done_in(&bench.read(name), &source));
-        let mut all = reports.concat();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), FILES, "{command}");
+        is_all_counted_once(&bench, command, (&source, &names.collect::<Vec<_>>()), 700);
     }
+    let bench = Bench::recorded();
+    Beside::versioned(&bench);
+    // One batch of rows.
+    let names: Vec<_> = (0..60).map(|n| format!("{n:02}")).collect();
+    for name in &names {
+        bench.file(&format!("in/{name}"), name);
+    }
+    bench.ok("cp --recursive in s3://box/in/ --no-progress --quiet");
+    let at = a_second_between();
+    let pace = "--max-requests-per-second 10 --no-progress --only-show-errors";
+    let plan = format!("plan cp --recursive s3://box/in/ s3://box/x/ --as-of {at} {pace}");
+    assert_eq!(bench.status(&format!("{plan} --plan p.parquet")), 0);
+    is_all_counted_once(&bench, "cp", ("s3://box/in/", &names), 10);
+}
+
+/// Kills the apply of a plan and resumes it, after some of what was in work has arrived.
+fn is_all_counted_once(
+    bench: &Bench,
+    command: &str,
+    (source, names): (&str, &[String]),
+    killed_at: u64,
+) {
+    let id = kill_at(bench, killed_at, "apply p.parquet --report r.jsonl");
+    let noted = jobs(bench)[0]["objects"].as_u64().unwrap();
+    let there = bench.lines("list s3://box/x/ --format keys");
+    let left = names.iter().filter(|name| !there.contains(&format!("x/{name}")));
+    // The first in order are in work: as though they had arrived, and no answer had.
+    for name in left.take(20) {
+        bench.ok(&format!("{command} in/{name} s3://box/x/{name} --no-progress --quiet"));
+    }
+    let resumed = bench.run(&format!("jobs resume {id} --max-requests-per-second 100000 --json"));
+    assert_eq!(resumed.status.code(), Some(0), "{source}: {resumed:?}");
+    let last = stdout(&resumed).lines().last().unwrap().to_owned();
+    let summary: Value = serde_json::from_str(&last).unwrap();
+    let all = names.len() as u64;
+    assert_eq!(summary["done"].as_u64().unwrap() + noted, all, "{command} {source}: {summary}");
+    assert_eq!(jobs(bench)[0]["objects"], all, "{command} {source}");
+    let reports = ["r.jsonl", "r.2.jsonl"].map(|name| done_in(&bench.read(name), source));
+    let mut reported = reports.concat();
+    reported.sort();
+    reported.dedup();
+    assert_eq!(reported.len(), names.len(), "{command} {source}");
 }
 
 #[test]

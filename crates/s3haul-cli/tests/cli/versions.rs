@@ -17,14 +17,14 @@ use crate::beside::client;
 use crate::support::{Bench, stderr, stdout};
 
 /// A client beside the command, for what the command does not do.
-struct Beside {
+pub(crate) struct Beside {
     client: Client,
     runtime: Runtime,
 }
 
 impl Beside {
     /// With the bucket `box`, which keeps versions.
-    fn versioned(bench: &Bench) -> Self {
+    pub(crate) fn versioned(bench: &Bench) -> Self {
         let client = client(bench);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let beside = Self { client, runtime };

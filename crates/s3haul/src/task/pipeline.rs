@@ -198,7 +198,9 @@ impl<'a> Tracked<'a> {
         let Some(journal) = self.journal else { return self.expecting(engine, taken, make) };
         let mark = taken.entry.mark(journal, self.job.removes());
         let name = self.row.as_deref().unwrap_or(taken.entry.relative());
-        if journal.has_settled(name, mark, self.job.spec.versions.is_some()) {
+        // Versions share a name, rows no number.
+        let is_shared = self.job.spec.versions.is_some() && self.row.is_none();
+        if journal.has_settled(name, mark, is_shared) {
             return None;
         }
         let action = self.expecting(engine, taken, make)?;

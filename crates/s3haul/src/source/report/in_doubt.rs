@@ -66,7 +66,8 @@ fn is_counted(job: &Prepared, engine: &Engine, named: &Named, row: &str) -> bool
         Location::Stream => return false,
     };
     let mark = journal.mark(subject, job.removes());
-    journal.has_settled(row, mark, job.spec.versions.is_some())
+    // A row has a number of its own, also where it names a version.
+    journal.has_settled(row, mark, false)
 }
 
 /// Counts and reports an action as done.
