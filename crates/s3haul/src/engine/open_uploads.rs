@@ -52,27 +52,34 @@ pub(crate) struct OpenUpload {
 #[derive(Debug, Default)]
 pub(crate) struct LostBeginnings {
     count: u32,
-    /// Where the first of them was.
-    first: Option<(String, String)>,
+    /// The bucket, and what all the keys begin with.
+    place: Option<(String, String)>,
 }
 
 impl LostBeginnings {
     fn note(&mut self, count: u32, bucket: &str, key: &str) {
-        if count > 0 {
-            self.count += count;
-            self.first.get_or_insert_with(|| (bucket.to_owned(), key.to_owned()));
+        if count == 0 {
+            return;
         }
+        self.count += count;
+        let (_, prefix) = self.place.get_or_insert_with(|| (bucket.to_owned(), key.to_owned()));
+        let same = prefix.chars().zip(key.chars()).take_while(|(a, b)| a == b);
+        prefix.truncate(same.map(|(char, _)| char.len_utf8()).sum());
     }
 
     /// What the user should know, if anything.
     pub(crate) fn warning(&self) -> Option<String> {
-        let (bucket, key) = self.first.as_ref()?;
-        let times =
-            if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) };
+        let (bucket, prefix) = self.place.as_ref()?;
+        let (lost, left, them) = match self.count {
+            1 => ("a CreateMultipartUpload request was".to_owned(), "an empty upload", "it"),
+            count => {
+                (format!("{count} CreateMultipartUpload requests were"), "empty uploads", "them")
+            }
+        };
+        let address = format!("s3://{bucket}/{prefix}");
         Some(format!(
-            "CreateMultipartUpload was not answered {times}, first for s3://{bucket}/{key}: empty \
-             uploads may be left; `s3haul uploads ls` shows and `s3haul uploads abort \
-             --older-than 1d` removes them"
+            "{lost} not answered: {left} may be left; `s3haul uploads ls {address}` shows {them}, \
+             `s3haul uploads abort --older-than 1d {address}` removes {them}"
         ))
     }
 }
@@ -85,7 +92,6 @@ pub(crate) struct OpenUploads {
     /// What this process does of an object, where others do the rest.
     portion: Option<Arc<Portion>>,
     open: Mutex<HashSet<Arc<OpenUpload>>>,
-    /// Beginnings that were not answered, and the bucket and key of the first of them.
     lost: Mutex<LostBeginnings>,
     /// Requests that outlive their callers: those that begin uploads, and others.
     beginning: Mutex<JoinSet<()>>,
