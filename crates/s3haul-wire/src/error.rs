@@ -114,7 +114,8 @@ pub struct ServiceError {
 pub struct Effort {
     /// Requests sent, 0 when none was.
     pub attempts: u32,
-    /// Requests among them that were sent and not answered: each may have been carried out.
+    /// Requests among them that were sent and not answered, or whose answer was damaged so that it
+    /// does not say what was done: each may have been carried out.
     pub unanswered: u32,
     /// Time from the first attempt to the end of the last.
     pub elapsed: Duration,

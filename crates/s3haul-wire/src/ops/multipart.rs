@@ -9,7 +9,7 @@ use md5::{Digest as _, Md5};
 use super::build::{delete, get, quick, range_text, slow};
 use super::object::{Conditions, CopySource, Expected, HeadObject, Written, quoted_hex};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Effort, Error, ErrorKind, Result};
 use crate::message::answer::Answer;
 use crate::message::checksum::{Checksum, ChecksumAlgorithm};
 use crate::message::headers::{self, Headers};
@@ -191,9 +191,14 @@ impl Client {
             .query("uploads", "")
             .headers(headers);
         let answer = self.call(&request).await?;
-        let root = self.document(&request, &answer)?;
-        let id = root.filled("UploadId").ok_or_else(|| self.damaged(&request, &answer))?;
-        Ok(BegunUpload { id, unanswered: answer.unanswered })
+        let Answer { attempts, unanswered, .. } = answer;
+        let id = self.document(&request, &answer).and_then(|root| {
+            root.filled("UploadId").ok_or_else(|| self.damaged(&request, &answer))
+        });
+        // An upload was begun, whose id is lost.
+        let effort = Effort { attempts, unanswered: unanswered + 1, ..Effort::default() };
+        let id = id.map_err(|error| error.with_effort(effort))?;
+        Ok(BegunUpload { id, unanswered })
     }
 
     /// Uploads one part. One that is read while it is sent ([`Payload::streamed`]) is sent again

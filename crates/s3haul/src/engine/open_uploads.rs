@@ -84,6 +84,21 @@ impl LostBeginnings {
     }
 }
 
+/// The beginning of an upload. It counts as lost if it is dropped before its answer.
+struct Beginning<'a> {
+    uploads: &'a OpenUploads,
+    bucket: &'a str,
+    key: &'a str,
+    /// Requests of it that were not answered.
+    unanswered: u32,
+}
+
+impl Drop for Beginning<'_> {
+    fn drop(&mut self) {
+        lock(&self.uploads.lost).note(self.unanswered, self.bucket, self.key);
+    }
+}
+
 /// The open uploads of a job.
 #[derive(Debug)]
 pub(crate) struct OpenUploads {
@@ -231,12 +246,14 @@ impl OpenUploads {
         let create = async move {
             let properties = &properties;
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
+            let mut beginning =
+                Beginning { uploads: &uploads, bucket: &bucket, key: &key, unanswered: 1 };
             let begun = uploads.client.begin_multipart(input).await;
-            let unanswered = match &begun {
+            beginning.unanswered = match &begun {
                 Ok(begun) => begun.unanswered,
                 Err(error) => error.effort().unanswered,
             };
-            lock(&uploads.lost).note(unanswered, &bucket, &key);
+            drop(beginning);
             let id = begun?.id;
             let encryption = properties.encryption.clone();
             let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
@@ -368,8 +385,9 @@ impl OpenUploads {
             tokio::time::timeout(BEGIN_TIME_MAX, begun),
             tokio::time::timeout(PARTS_TIME_MAX, parts)
         );
-        // What is still on its way ends here, with its connection.
-        drop((beginning, running));
+        // What is still on its way ends here, with its connection, and is noted as lost.
+        beginning.shutdown().await;
+        drop(running);
         let _ = tokio::time::timeout(ABORT_TIME_MAX, self.abort_each(true)).await;
         lock(&self.open).drain().collect()
     }

@@ -72,6 +72,31 @@ async fn beginnings_without_an_answer_are_said_once_at_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn beginnings_without_an_answer_when_the_job_is_cancelled_are_said() {
+    for (names, lost, address) in [
+        (&["large"][..], "a CreateMultipartUpload request was", "s3://bucket/large"),
+        (&["large", "lark"], "2 CreateMultipartUpload requests were", "s3://bucket/lar"),
+    ] {
+        let (world, large) = large_world();
+        for name in names {
+            world.file(name, &large);
+        }
+        let stall = Fault::new(Effect::Stall).operation("CreateMultipartUpload");
+        world.sim.weather().push(stall.times(2));
+        let spec = world.spec(TransferCommand::Copy, ".", Some("s3://bucket"));
+        let cancel = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            world.cancel.cancel();
+        };
+        let running = world.run(TransferSpec { recursive: true, ..spec });
+        assert!(tokio::join!(running, cancel).0.unwrap().cancelled);
+        let lines = world.log.lines();
+        assert_eq!(world.log.count(&format!("{lost} not answered: ")), 1, "{lines:?}");
+        assert_eq!(world.log.count(&format!("--older-than 1d {address}` ")), 1, "{lines:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lost_completion_is_found_where_the_server_forgot_it() {
     let world = World::that_forgets_completions();
     let large = bytes(LARGE, 3);

@@ -152,8 +152,11 @@ async fn documents_that_end_early_are_no_answers() {
     });
     for (operation, error) in writes(&client(&world)).await {
         if !matches!(operation, "PutObject" | "UploadPart") {
-            let message = error.unwrap().to_string();
+            let error = error.unwrap();
+            let message = error.to_string();
             assert!(message.contains("200 OK, an incomplete or damaged"), "{message}");
+            let is_counted = operation == "CreateMultipartUpload";
+            assert_eq!(error.effort().unanswered, u32::from(is_counted), "{operation}");
         }
     }
 }
