@@ -9,7 +9,7 @@ use s3haul_wire::ops::{Conditions, GetObject};
 use s3haul_wire::units::ByteRange;
 use s3haul_wire::{BodyStream, Checksum, Client, Hasher, is_progress};
 
-/// Times in a row that one object is continued after its connection broke, without a byte more.
+/// Times in a row that one object is continued after its connection broke, without progress.
 const RESUMES_MAX: u32 = 5;
 
 /// Reads an object.
@@ -20,9 +20,9 @@ pub struct ObjectReader<'a> {
     body: BodyStream,
     /// Bytes that are still to come.
     left: ByteRange,
-    /// Since enough bytes came.
+    /// Requests since one made progress.
     resumes: u32,
-    /// Bytes of the present answer.
+    /// Bytes that the present answer brought.
     brought: u64,
     was_resumed: bool,
     /// What all of its bytes must have; a body that breaks is not held against it by itself.

@@ -374,21 +374,21 @@ pub(super) fn covered(
     headers: &HeaderMap,
     asked: Option<ByteRange>,
 ) -> Result<Covered> {
-    let told = headers.get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());
-    let told = told.unwrap_or("an unknown number of bytes");
+    let shown = headers.get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());
+    let shown = shown.unwrap_or("an unknown number of bytes");
     let length: Option<u64> = headers::number(headers, &header::CONTENT_LENGTH);
     if status == StatusCode::PARTIAL_CONTENT {
-        let Some(covered) = content_range(told) else { return Err(other_bytes(asked, told)) };
+        let Some(covered) = content_range(shown) else { return Err(other_bytes(asked, shown)) };
         let asked_range = asked.unwrap_or(ByteRange { start: 0, end: covered.size });
         let end = asked_range.end.min(covered.size);
         let sent = match length.filter(|length| *length != covered.range.len()) {
-            _ if covered.range != (ByteRange { start: asked_range.start, end }) => told.to_owned(),
-            Some(length) => format!("{length} bytes as {told}"),
+            _ if covered.range != (ByteRange { start: asked_range.start, end }) => shown.to_owned(),
+            Some(length) => format!("{length} bytes as {shown}"),
             None => return Ok(covered),
         };
         return Err(other_bytes(asked, &sent));
     }
-    let Some(size) = length else { return Err(other_bytes(asked, told)) };
+    let Some(size) = length else { return Err(other_bytes(asked, shown)) };
     // Servers may answer with the whole object to a range that covers it.
     match asked {
         Some(asked) if asked.start > 0 || asked.end < size => {
